@@ -1,0 +1,149 @@
+"""Arrays of any backend: conversion, and the checks that name the argument at fault."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj, is_jax_array, is_torch_array
+from array_api_compat import device as device_of
+
+Array = Any
+__all__ = [
+    "Array",
+    "accumulation_dtype",
+    "array_namespace",
+    "as_arrays",
+    "check_finite",
+    "device_of",
+    "has_values",
+    "like",
+    "to_numpy",
+    "without_gradients",
+]
+
+
+def as_arrays(**named: Any) -> list[Array]:
+    """Convert the named values to floating arrays of one backend, device and dtype.
+
+    Values that are not arrays (lists, numbers, data frames) adopt the backend of those that are,
+    NumPy if none is. Integers become the floating dtype of the rest, float64 if there is none;
+    half precision becomes float32. Gradients are kept.
+    """
+    arrays = {name: value for name, value in named.items() if is_array_api_obj(value)}
+    reference = _check_one_backend(arrays)
+    for name, value in named.items():
+        if name not in arrays:
+            arrays[name] = _from_host(name, value, reference)
+    xp = array_namespace(*arrays.values())
+    floating = []
+    for name, array in arrays.items():
+        if xp.isdtype(array.dtype, "real floating"):
+            floating.append(array.dtype)
+        elif not xp.isdtype(array.dtype, "integral"):
+            raise TypeError(
+                f"`{name}` must hold real numbers, but has dtype {array.dtype}. "
+                "Convert it to a floating dtype first."
+            )
+    dtype = xp.result_type(*floating) if floating else _widest_float(xp)
+    if xp.finfo(dtype).bits < 32:
+        dtype = xp.float32
+    return [xp.astype(arrays[name], dtype, copy=False) for name in named]
+
+
+def check_finite(name: str, array: Array, causes: str = "") -> None:
+    """Raise if `array` holds a NaN or an infinity; does nothing while JAX is tracing."""
+    if not has_values(array):
+        return
+    xp = array_namespace(array)
+    finite = xp.isfinite(array)
+    if bool(xp.all(finite)):
+        return
+    bad = ~to_numpy(finite)
+    place = tuple(int(k) for k in np.argwhere(bad)[0])
+    found = to_numpy(array)[place]
+    raise ValueError(
+        f"`{name}` must be finite, but {bad.sum()} of its {bad.size} values are not; "
+        f"the first, at index {place}, is {found}.{' ' + causes if causes else ''}"
+    )
+
+
+def has_values(array: Array) -> bool:
+    """Whether the values of `array` can be looked at (they cannot while JAX is tracing)."""
+    return not (is_jax_array(array) and isinstance(array, sys.modules["jax"].core.Tracer))
+
+
+def like(values: Any, reference: Array) -> Array:
+    """`values`, drawn or computed on the host, as an array of the backend, dtype and device of `reference`."""
+    xp = array_namespace(reference)
+    if is_array_api_obj(values) and array_namespace(values) is xp:
+        return xp.astype(values, reference.dtype, copy=False)
+    return xp.asarray(values, dtype=reference.dtype, device=device_of(reference))
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """A copy of `array` on the host."""
+    if is_torch_array(array):
+        array = array.detach().cpu()
+    return np.asarray(array)
+
+
+def without_gradients(reference: Array) -> AbstractContextManager[Any]:
+    """A context in which the backend of `reference` records no derivatives."""
+    return sys.modules["torch"].no_grad() if is_torch_array(reference) else nullcontext()
+
+
+def accumulation_dtype(array: Array) -> Any:
+    """The dtype in which to add up many values: float64 where the backend has it (JAX may not)."""
+    return _widest_float(array_namespace(array))
+
+
+def _widest_float(xp: Any) -> Any:
+    dtypes = xp.__array_namespace_info__().dtypes(kind="real floating")
+    return dtypes.get("float64", dtypes["float32"])
+
+
+def _check_one_backend(arrays: dict[str, Array]) -> Array | None:
+    reference: Array | None = None
+    first = ""
+    for name, array in arrays.items():
+        if reference is None:
+            reference, first = array, name
+            continue
+        xp, other = array_namespace(reference), array_namespace(array)
+        if xp is not other:
+            raise TypeError(
+                f"`{name}` is an array of {_short(other)} but `{first}` is one of {_short(xp)}. "
+                "Convert one of them: all arrays must come from one library."
+            )
+        if has_values(array) and has_values(reference) and device_of(reference) != device_of(array):
+            raise TypeError(
+                f"`{name}` is on device {device_of(array)} but `{first}` is on {device_of(reference)}. "
+                "Move one of them: all arrays must be on one device."
+            )
+    return reference
+
+
+def _short(xp: Any) -> str:
+    return str(xp.__name__).removeprefix("array_api_compat.").split(".")[0]
+
+
+def _from_host(name: str, value: Any, reference: Array | None) -> Array:
+    if np.ma.isMaskedArray(value):
+        raise TypeError(f"`{name}` is a masked array; drop or fill the masked rows first.")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"`{name}` is not a rectangular array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise TypeError(
+            f"`{name}` must hold real numbers, but has dtype {array.dtype}. "
+            "Text, complex numbers, booleans and missing values must be converted first."
+        )
+    if reference is None:
+        return array
+    xp = array_namespace(reference)
+    dtype = reference.dtype if xp.isdtype(reference.dtype, "real floating") else _widest_float(xp)
+    return xp.asarray(array, dtype=dtype, device=device_of(reference))

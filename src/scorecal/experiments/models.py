@@ -1,0 +1,69 @@
+"""The four synthetic models of the paper (section 6): predictions of a known degree of miscalibration.
+
+Each returns (predictions, y): `delta = 0` is calibrated, and the larger `delta`, the worse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..predictions import Gaussian
+
+__all__ = ["hgm", "lgm", "mgm", "qgm"]
+
+
+def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussian, np.ndarray]:
+    """Mean Gaussian model on R^5: Y ~ N(x, I), predicted N(x + delta c, I), x ~ N(0, I).
+
+    Parameters
+    ----------
+    n : int
+        Number of predictions.
+    delta : float
+        Shift of the predicted means.
+    c : {"ones", "first"}
+        Shift all dimensions, or the first only.
+    rng : seed or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.mgm(100, 0.1, c="first", rng=0)
+    >>> y.shape
+    (100, 5)
+    """
+    if c not in ("ones", "first"):
+        raise ValueError(f'`c` must be "ones" or "first", but is {c!r}.')
+    rng = np.random.default_rng(rng)
+    x = rng.standard_normal((n, 5))
+    y = x + rng.standard_normal((n, 5))
+    return Gaussian(x + delta * (np.ones(5) if c == "ones" else np.eye(5)[0]), 1.0), y
+
+
+def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
+    """Linear Gaussian model on R: Y ~ N(m, 1), predicted N(m + delta, 1), m = sum_i i x_i, x ~ N(0, I_5)."""
+    rng = np.random.default_rng(rng)
+    mean = rng.standard_normal((n, 5)) @ np.arange(1.0, 6.0)[:, None]
+    return Gaussian(mean + delta, 1.0), mean + rng.standard_normal((n, 1))
+
+
+def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
+    """Heteroscedastic Gaussian model on R: Y ~ N(m, 1), predicted N(m, v(x)), m = sum_i x_i, x ~ N(0, I_3).
+
+    v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2)): too wide, around one point of the inputs.
+    """
+    rng = np.random.default_rng(rng)
+    x = rng.standard_normal((n, 3))
+    mean = np.sum(x, axis=1, keepdims=True)
+    variance = 1.0 + 10.0 * delta * np.exp(-np.sum((x - 2.0 / 3.0) ** 2, axis=1) / (2.0 * 0.8**2))
+    return Gaussian(mean, np.sqrt(variance)), mean + rng.standard_normal((n, 1))
+
+
+def qgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
+    """Quadratic Gaussian model on R: Y ~ N(x^2/10 + x + 1, 1), predicted with (1 - delta) x^2/10, x ~ U(-2, 2)."""
+    rng = np.random.default_rng(rng)
+    x = rng.uniform(-2.0, 2.0, (n, 1))
+    y = 0.1 * x**2 + x + 1.0 + rng.standard_normal((n, 1))
+    return Gaussian(0.1 * (1.0 - delta) * x**2 + x + 1.0, 1.0), y

@@ -1,0 +1,70 @@
+"""The median heuristic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, device_of
+from .distances import Distance
+
+__all__ = ["MAX_PAIRS", "median_distance", "pair_indices"]
+
+MAX_PAIRS = 100_000
+_FLOATS_AT_ONCE = 4_000_000
+
+
+def median_distance(distance: Distance, reference: Array) -> Array:
+    """Median of the distances (not squared) over pairs of different points.
+
+    If it is zero, the median of those that are not; if all are zero, 1. A 0-d array: derivatives go through, and
+    there is no branch on values, so JAX can trace it.
+    """
+    xp = array_namespace(reference)
+    squared = _pair_distances(distance, reference)
+    total = squared.shape[0]
+    ordered = xp.sort(squared)
+
+    def middle(n_skipped: Array | int) -> Array:
+        """Median of the ordered distances after the first `n_skipped`; the root only where it has a slope."""
+        low = xp.astype(xp.asarray((n_skipped + total - 1) // 2), xp.int32)
+        high = xp.minimum(xp.astype(xp.asarray((n_skipped + total) // 2), xp.int32), xp.asarray(total - 1, dtype=xp.int32))
+        ends = xp.take(ordered, xp.stack([low, high]), axis=0)
+        ones = xp.ones_like(ends)
+        return xp.mean(xp.where(ends > 0, xp.sqrt(xp.where(ends > 0, ends, ones)), 0.0 * ones))
+
+    zeros = xp.sum(xp.astype(squared == 0, xp.int32))
+    median, positive_median = middle(0), middle(zeros)
+    fallback = xp.where(positive_median > 0, positive_median, xp.ones_like(median))
+    return xp.where(median > 0, median, fallback)
+
+
+def _pair_distances(distance: Distance, reference: Array) -> Array:
+    xp = array_namespace(reference)
+    i, j = pair_indices(distance.n, MAX_PAIRS)
+    step = max(1, _FLOATS_AT_ONCE // distance.floats_per_pair)
+    device = device_of(reference)
+
+    def index(k: np.ndarray) -> Array:
+        return xp.asarray(k.astype(np.int32), device=device)
+
+    return xp.concat(
+        [distance.pairs(index(i[at : at + step]), index(j[at : at + step])) for at in range(0, len(i), step)]
+    )
+
+
+def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices (i, j), i < j, of all pairs of n points or, beyond `cap`, of that many different ones.
+
+    The choice is seeded by a constant: a bandwidth must not depend on the random numbers of the test.
+    """
+    total = n * (n - 1) // 2
+    if total <= cap:
+        return np.triu_indices(n, 1)
+    k = np.sort(np.random.default_rng(0).choice(total, cap, replace=False))
+    # Pair k lies in row i when i rows, of n-1, n-2, ... pairs, come before it; rounding is put right by one step.
+    i = np.floor(n - 0.5 - np.sqrt((n - 0.5) ** 2 - 2.0 * k)).astype(np.int64)
+    i += (i + 1) * n - (i + 1) * (i + 2) // 2 <= k
+    i -= i * n - i * (i + 1) // 2 > k
+    j = k - (i * n - i * (i + 1) // 2) + i + 1
+    return i, j
+

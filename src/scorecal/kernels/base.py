@@ -1,0 +1,88 @@
+"""The base measure nu of GFD and KGFD, and the scores at draws from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, as_arrays, check_finite, like, to_numpy
+from ..predictions import Gaussian, Predictions, evaluate_score
+
+__all__ = ["DEFAULT_N_BASE", "base_measure", "base_scores", "check_base", "check_count"]
+
+DEFAULT_N_BASE = 10
+
+
+def check_count(value: Any, name: str) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
+        raise ValueError(f"`{name}` must be a positive integer or None, but is {value!r}.")
+
+
+def check_base(base: Any, n_base: int | None) -> None:
+    check_count(n_base, "n_base")
+    if isinstance(base, str):
+        if base != "match":
+            raise ValueError(f'`base` must be "match", a `Gaussian` of one row, base points (m, d) or None, but is {base!r}.')
+    elif isinstance(base, Gaussian):
+        if base.n != 1:
+            raise ValueError(f"`base` must be one distribution, a `Gaussian` of one row, but has {base.n} rows.")
+    elif base is not None:
+        (points,) = as_arrays(base=base)
+        if points.ndim != 2 or 0 in points.shape:
+            raise ValueError(f"`base` must hold base points of shape (m, d), but has {tuple(points.shape)}.")
+        check_finite("base", points)
+        if n_base is not None:
+            raise ValueError("`n_base` is the number of points to draw; leave it None when `base` gives the points.")
+
+
+def base_measure(base: Any, predictions: Predictions, reference: Array) -> Gaussian | Array | None:
+    """A Gaussian, base points (m, d), or None where the predictions carry scores at base points of their own."""
+    if isinstance(base, Gaussian):
+        mean, covariance = (like(to_numpy(part), reference) for part in base.moments())
+        measure = Gaussian(mean, covariance=covariance) if base.scale is None else Gaussian(mean, like(to_numpy(base.scale), reference))
+    elif isinstance(base, str):
+        measure = _match(predictions, reference)
+    elif base is None:
+        if getattr(predictions, "at_base", None) is not None:
+            return None
+        measure = Gaussian(like(np.zeros((1, predictions.dim)), reference), 1.0)
+    else:
+        points, _ = as_arrays(base=base, y=reference)
+        points = like(points, reference)
+        _check_dim(points.shape[1], predictions)
+        return points
+    _check_dim(measure.dim, predictions)
+    return measure
+
+
+def _check_dim(dim: int, predictions: Predictions) -> None:
+    if dim != predictions.dim:
+        raise ValueError(f"`base` lives in dimension {dim} but the predictions in dimension {predictions.dim}.")
+
+
+def _match(predictions: Predictions, reference: Array) -> Gaussian:
+    """The Gaussian with the mean and covariance of a draw from a prediction chosen at random: never of the targets."""
+    if not hasattr(predictions, "moments"):
+        raise TypeError(
+            f'`base="match"` needs the moments of the predictions, which {type(predictions).__name__} does not have. '
+            "Give a `Gaussian` of one row, for instance the prior."
+        )
+    xp = array_namespace(reference)
+    means, covariances = predictions.moments()
+    mean = xp.mean(means, axis=0, keepdims=True)
+    spread = means - mean
+    return Gaussian(mean, covariance=xp.mean(covariances, axis=0) + spread.mT @ spread / predictions.n)
+
+
+def base_scores(
+    measure: Gaussian | Array | None, predictions: Predictions, n_base: int | None, rng: np.random.Generator
+) -> tuple[Array | None, Array]:
+    """Base points (m, d), if known, and the scores of all predictions there, (n, m, d)."""
+    if measure is None:
+        if n_base is not None:
+            raise ValueError("`n_base` asks for new base points, but the predictions are known at their own ones only.")
+        return predictions.base_points, predictions.at_base  # type: ignore[attr-defined]
+    points = measure.sample(n_base or DEFAULT_N_BASE, rng) if isinstance(measure, Gaussian) else measure[:, None, :]
+    scores = evaluate_score(predictions, points)
+    return points[:, 0, :], array_namespace(scores).permute_dims(scores, (1, 0, 2))

@@ -1,0 +1,98 @@
+"""Finite embeddings phi(P): distances between predictions as Euclidean distances between rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, like
+from ..predictions import Gaussian, Predictions
+from .radial import Radial
+
+__all__ = [
+    "gaussian_gfd",
+    "gaussian_kgfd",
+    "gaussian_wasserstein",
+    "sampled_gfd",
+    "sampled_kgfd",
+    "sliced_wasserstein",
+]
+
+
+def sampled_gfd(scores: Array) -> Array:
+    """GFD from scores (n, m, d) at base points (Algorithm 2): (1/m) sum_k |s_P(z_k) - s_Q(z_k)|^2."""
+    n, m, d = scores.shape
+    return array_namespace(scores).reshape(scores, (n, m * d)) / m**0.5
+
+
+def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float) -> Array:
+    """KGFD from scores (n, m, d) at base points (m, d): (1/m^2) sum_kl G_kl (s_P - s_Q)(z_k).(s_P - s_Q)(z_l)."""
+    xp = array_namespace(scores)
+    n, m, d = scores.shape
+    t = xp.sum((points[:, None, :] - points[None, :, :]) ** 2, axis=-1) / bandwidth**2
+    root = _symmetric_root(ground.profile(t)[0])
+    return xp.reshape(root @ scores, (n, m * d)) / m
+
+
+def gaussian_gfd(predictions: Gaussian, base: Gaussian) -> Array:
+    """Exact GFD of Gaussians, Gaussian base measure."""
+    _, covariance = base.moments()
+    return _affine_scores(predictions, base.mean, covariance[0, ...])
+
+
+def gaussian_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: float) -> Array:
+    """Exact KGFD of Gaussians, Gaussian base measure N(m, S) and Gaussian ground kernel.
+
+    Weighted by the ground kernel, two draws of the base measure have cross-covariance C and total mass Z.
+    """
+    xp = array_namespace(predictions.mean)
+    covariance = base.moments()[1][0, ...]
+    identity = like(np.eye(predictions.dim), covariance)
+    total = 2.0 * covariance + bandwidth**2 * identity
+    cross = covariance @ xp.linalg.solve(total, covariance)
+    log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / bandwidth**2) * covariance)[1]
+    return xp.exp(0.5 * log_mass) * _affine_scores(predictions, base.mean, 0.5 * (cross + cross.mT))
+
+
+def _affine_scores(predictions: Gaussian, centre: Array, weight: Array) -> Array:
+    """The score of a Gaussian is affine, so (precision x root of `weight`, score at the centre) embeds it."""
+    xp = array_namespace(centre)
+    at_centre = predictions.score(centre)
+    precision = predictions.precision
+    if predictions.isotropic:
+        spread = precision * xp.sqrt(xp.linalg.trace(weight))
+    elif predictions.scale is not None:
+        spread = precision * xp.sqrt(xp.linalg.diagonal(weight))
+    else:
+        spread = xp.reshape(precision @ _symmetric_root(weight), (predictions.n, -1))
+    return xp.concat([spread, at_centre], axis=1)
+
+
+def gaussian_wasserstein(predictions: Gaussian) -> Array:
+    """Exact Wasserstein-2 of isotropic or diagonal Gaussians: |m - m'|^2 + sum_k (sd_k - sd'_k)^2."""
+    xp = array_namespace(predictions.mean)
+    scale = predictions.scale
+    if scale is None:
+        raise ValueError(
+            "The Wasserstein distance between Gaussians with full covariances is not Hilbertian, so no kernel can be built "
+            "on it. Use `Wasserstein(n_samples=...)`, the sliced distance between samples, or another kernel."
+        )
+    weight = predictions.dim**0.5 if predictions.isotropic else 1.0
+    return xp.concat([predictions.mean, weight * scale], axis=1)
+
+
+def sliced_wasserstein(predictions: Predictions, n_samples: int, n_projections: int, rng: np.random.Generator, reference: Array) -> Array:
+    """Sliced Wasserstein-2 between samples: mean over directions of the distance between sorted projections."""
+    xp = array_namespace(reference)
+    directions = rng.standard_normal((n_projections if predictions.dim > 1 else 1, predictions.dim))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    samples = predictions.sample(n_samples, rng)  # type: ignore[attr-defined]
+    projected = xp.permute_dims(samples, (1, 0, 2)) @ like(directions.T, reference)
+    ordered = xp.sort(projected, axis=1)
+    return xp.reshape(ordered, (predictions.n, -1)) / (n_samples * directions.shape[0]) ** 0.5
+
+
+def _symmetric_root(matrix: Array) -> Array:
+    """Positive semi-definite square root; eigenvalues that rounding made negative count as zero."""
+    xp = array_namespace(matrix)
+    values, vectors = xp.linalg.eigh(matrix)
+    return (vectors * xp.sqrt(xp.maximum(values, xp.zeros_like(values)))) @ vectors.mT

@@ -1,0 +1,91 @@
+"""Radial kernels l(y, y') = f(|y - y'|^2 / bandwidth^2), on targets and on the ground space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+from .._arrays import Array, array_namespace
+
+__all__ = ["IMQ", "Gaussian", "Radial", "check_bandwidth"]
+
+
+def check_bandwidth(bandwidth: float | str, name: str = "bandwidth") -> None:
+    if isinstance(bandwidth, str):
+        if bandwidth != "median":
+            raise ValueError(f"`{name}` must be \"median\" or a positive number, but is {bandwidth!r}.")
+    elif isinstance(bandwidth, bool) or not isinstance(bandwidth, Real):
+        raise TypeError(f"`{name}` must be \"median\" or a positive number, but is {bandwidth!r}.")
+    elif not 0 < bandwidth < math.inf:
+        raise ValueError(f"`{name}` must be positive and finite, but is {bandwidth!r}.")
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """The Gaussian kernel, f(t) = exp(-t / 2).
+
+    Parameters
+    ----------
+    bandwidth : "median" or float
+        The unit of distance; by default the median distance between the points.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> sc.kernels.Gaussian(2.0)
+    Gaussian(bandwidth=2.0)
+    """
+
+    bandwidth: float | str = "median"
+
+    def __post_init__(self) -> None:
+        check_bandwidth(self.bandwidth)
+
+    def profile(self, t: Array) -> tuple[Array, Array | float, Array | float]:
+        """f(t), f'(t) / f(t) and f''(t) / f(t)."""
+        return array_namespace(t).exp(-0.5 * t), -0.5, 0.25
+
+
+@dataclass(frozen=True)
+class IMQ:
+    """The inverse multiquadric kernel, f(t) = (c^2 + t)^beta.
+
+    Parameters
+    ----------
+    bandwidth : "median" or float
+        The unit of distance; by default the median distance between the points.
+    c : float
+        Positive offset.
+    beta : float
+        Exponent, below 0 (for a bounded kernel) and above -1 (the range in which Stein discrepancies control
+        convergence).
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> sc.kernels.IMQ()
+    IMQ(bandwidth='median', c=1.0, beta=-0.5)
+    """
+
+    bandwidth: float | str = "median"
+    c: float = 1.0
+    beta: float = -0.5
+
+    def __post_init__(self) -> None:
+        check_bandwidth(self.bandwidth)
+        if not (isinstance(self.c, Real) and 0 < self.c < math.inf):
+            raise ValueError(f"`c` must be positive and finite, but is {self.c!r}.")
+        if not (isinstance(self.beta, Real) and -math.inf < self.beta < 0):
+            raise ValueError(f"`beta` must be negative and finite, but is {self.beta!r}.")
+
+    def profile(self, t: Array) -> tuple[Array, Array | float, Array | float]:
+        """f(t), f'(t) / f(t) and f''(t) / f(t)."""
+        xp = array_namespace(t)
+        inverse = 1.0 / (self.c**2 + t)
+        value = xp.sqrt(inverse) if self.beta == -0.5 else inverse**-self.beta
+        slope = self.beta * inverse
+        return value, slope, (self.beta - 1.0) * slope * inverse
+
+
+Radial = Gaussian | IMQ

@@ -1,0 +1,80 @@
+"""The second-order median heuristic: a bandwidth for the space on which the predictions live.
+
+For each pair of predictions, the median distance between draws of their equal mixture; then the median of these.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._arrays import to_numpy
+from ..predictions import Gaussian, Predictions
+from .bandwidth import pair_indices
+
+__all__ = ["MAX_SECOND_ORDER_PAIRS", "isotropic_pair_medians", "second_order_median"]
+
+MAX_SECOND_ORDER_PAIRS = 10_000
+_N_DRAWS = 64
+# Beyond this noncentrality the cdf costs more than a normal approximation that is good to 1e-5.
+_LARGE_NONCENTRALITY = 1e4
+
+
+def second_order_median(predictions: Predictions) -> float:
+    """Exact for isotropic Gaussians; for other predictions from draws, seeded by a constant."""
+    i, j = pair_indices(predictions.n, MAX_SECOND_ORDER_PAIRS)
+    if isinstance(predictions, Gaussian) and predictions.isotropic:
+        mean = to_numpy(predictions.mean).astype(np.float64)
+        scale = to_numpy(predictions.scale).astype(np.float64)[:, 0]
+        medians = isotropic_pair_medians(np.linalg.norm(mean[i] - mean[j], axis=1), scale[i], scale[j], mean.shape[1])
+    else:
+        medians = _sampled_pair_medians(predictions, i, j)
+    return float(np.median(medians))
+
+
+def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> np.ndarray:
+    """Median distance r between draws of (N(m, scale^2) + N(m', scale2^2)) / 2 on R^d, with gap = |m - m'|.
+
+    Both draws come from the first, both from the second, or one from each, with probabilities 1/4, 1/4 and 1/2, and
+    r^2 is then a multiple of a chi-square, noncentral in the last case.
+    """
+    from scipy.optimize.elementwise import find_root
+    from scipy.special import chdtrc, chdtri
+
+    both = np.hypot(scale, scale2)
+
+    def excess(r: np.ndarray, gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, both: np.ndarray) -> np.ndarray:
+        """P(distance <= r) - 1/2, written with small terms so that it keeps its sign between distant predictions."""
+        within = chdtrc(d, (r / scale) ** 2 / 2) + chdtrc(d, (r / scale2) ** 2 / 2)
+        return 0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within
+
+    typical = math.sqrt(chdtri(d, 0.5))  # median of a chi variable
+    within, within2 = math.sqrt(2.0) * typical * scale, math.sqrt(2.0) * typical * scale2
+    low = 0.99 * np.minimum(np.minimum(within, within2), typical * both)
+    high = 1.01 * np.maximum(np.maximum(within, within2), gap + typical * both)
+    # 18 steps and the two ends: at most 20 evaluations of the noncentral cdf over all pairs.
+    solution = find_root(
+        excess, (low, high), args=(gap, scale, scale2, both), tolerances={"xrtol": 1e-10, "xatol": 0.0}, maxiter=18
+    )
+    return solution.x
+
+
+def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> np.ndarray:
+    from scipy.special import chndtr, ndtr
+
+    near = noncentrality < _LARGE_NONCENTRALITY
+    far = ndtr(np.sqrt(x) - np.sqrt(noncentrality + d - 1))
+    return np.where(near, chndtr(x, d, np.where(near, noncentrality, 0.0)), far)
+
+
+def _sampled_pair_medians(predictions: Predictions, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    draws = to_numpy(predictions.sample(2 * _N_DRAWS, np.random.default_rng(0))).astype(np.float64)  # type: ignore[attr-defined]
+    first, second = draws[:_N_DRAWS], draws[_N_DRAWS:]
+    medians = np.empty(len(i))
+    step = max(1, 1_000_000 // (_N_DRAWS * predictions.dim))
+    for at in range(0, len(i), step):
+        a, b = i[at : at + step], j[at : at + step]
+        distances = [np.linalg.norm(first[:, p] - second[:, q], axis=-1) for p, q in ((a, a), (b, b), (a, b), (b, a))]
+        medians[at : at + step] = np.median(np.concatenate(distances), axis=0)
+    return medians

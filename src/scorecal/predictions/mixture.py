@@ -1,0 +1,138 @@
+"""Mixtures of isotropic or diagonal Gaussians."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+
+__all__ = ["GaussianMixture"]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMixture:
+    """n predictions, each a mixture of K Gaussians with isotropic or diagonal covariances.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n, K)
+        Non-negative, each row summing to one.
+    means : array_like, shape (n, K, d)
+        Component means; (n, K) is taken as d = 1.
+    scales : array_like, shape (n, K) or (n, K, d)
+        Component standard deviations.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions = sc.GaussianMixture([[0.5, 0.5]], [[[-2.0], [2.0]]], [[1.0, 1.0]])
+    >>> predictions.score(predictions.means[:, 0, :] * 0.0)
+    array([[0.]])
+    """
+
+    weights: Array
+    means: Array
+    scales: Array
+
+    def __post_init__(self) -> None:
+        weights, means, scales = as_arrays(weights=self.weights, means=self.means, scales=self.scales)
+        means = means[..., None] if means.ndim == 2 else means
+        if means.ndim != 3 or 0 in means.shape:
+            raise ValueError(f"`means` must have shape (n, K, d) or (n, K), none of them 0, but has {tuple(means.shape)}.")
+        n, k, d = means.shape
+        if tuple(weights.shape) != (n, k):
+            raise ValueError(f"`weights` must have shape (n, K) = ({n}, {k}) to fit `means`, but has {tuple(weights.shape)}.")
+        if tuple(scales.shape) not in {(n, k), (n, k, d)}:
+            raise ValueError(
+                f"`scales` must have shape (n, K) = ({n}, {k}) or (n, K, d) = ({n}, {k}, {d}) to fit `means`, "
+                f"but has {tuple(scales.shape)}."
+            )
+        check_finite("weights", weights)
+        check_finite("means", means)
+        check_finite("scales", scales)
+        _check_weights(weights)
+        _check_positive(scales)
+        for name, array in (("weights", weights), ("means", means), ("scales", scales)):
+            object.__setattr__(self, name, array[..., None] if name == "scales" and array.ndim == 2 else array)
+
+    @property
+    def n(self) -> int:
+        return int(self.means.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.means.shape[2])
+
+    def _component_log_probs(self, y: Array) -> Array:
+        """Log of weight times density, shape (..., n, K)."""
+        xp = array_namespace(self.means)
+        z = (y[..., None, :] - self.means) / self.scales
+        log_scale = xp.sum(xp.log(self.scales) + xp.zeros_like(self.means), axis=-1)
+        log_density = -0.5 * xp.sum(z**2, axis=-1) - log_scale - 0.5 * self.dim * math.log(2 * math.pi)
+        tiny = float(xp.finfo(self.weights.dtype).smallest_normal)  # keeps log and its derivative finite at weight 0
+        return xp.log(xp.maximum(self.weights, xp.zeros_like(self.weights) + tiny)) + log_density
+
+    def log_prob(self, y: Array) -> Array:
+        """Log-density at `y`, broadcast against (n, d)."""
+        xp = array_namespace(self.means)
+        terms = self._component_log_probs(y)
+        largest = xp.max(terms, axis=-1, keepdims=True)
+        return largest[..., 0] + xp.log(xp.sum(xp.exp(terms - largest), axis=-1))
+
+    def score(self, y: Array) -> Array:
+        """Gradient of the log-density at `y`, broadcast against (n, d)."""
+        xp = array_namespace(self.means)
+        terms = self._component_log_probs(y)
+        shares = xp.exp(terms - xp.max(terms, axis=-1, keepdims=True))
+        shares = shares / xp.sum(shares, axis=-1, keepdims=True)
+        pulls = (self.means - y[..., None, :]) / self.scales**2
+        return xp.sum(shares[..., None] * pulls, axis=-2)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws of shape (n_samples, n, d)."""
+        rng = np.random.default_rng(rng)
+        noise = rng.standard_normal((n_samples, self.n, self.dim))
+        edges = np.cumsum(to_numpy(self.weights).astype(np.float64), axis=-1)
+        chosen = rng.random((n_samples, self.n, 1)) * edges[:, -1:] >= edges[:, :-1]
+        one_hot = like(np.eye(edges.shape[-1])[chosen.sum(axis=-1)], self.means)[..., None]
+        xp = array_namespace(self.means)
+        mean = xp.sum(one_hot * self.means, axis=-2)
+        return mean + xp.sum(one_hot * self.scales, axis=-2) * like(noise, self.means)
+
+    def moments(self) -> tuple[Array, Array]:
+        """Means (n, d) and covariances (n, d, d)."""
+        xp = array_namespace(self.means)
+        weights = self.weights[..., None]
+        mean = xp.sum(weights * self.means, axis=-2)
+        spread = self.means - mean[:, None, :]
+        variances = xp.sum(weights * (self.scales**2 + xp.zeros_like(self.means)), axis=-2)
+        between = (weights * spread).mT @ spread
+        return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
+
+
+def _check_weights(weights: Array) -> None:
+    if not has_values(weights):
+        return
+    xp = array_namespace(weights)
+    if not bool(xp.all(weights >= 0)):
+        raise ValueError(f"`weights` must not be negative, but the smallest is {float(xp.min(weights)):.4g}.")
+    error = xp.abs(xp.sum(weights, axis=-1) - 1.0)
+    if float(xp.max(error)) > 1e3 * float(xp.finfo(weights.dtype).eps) ** 0.75:
+        row = int(xp.argmax(error))
+        raise ValueError(
+            f"`weights` must sum to one in each row, but row {row} sums to {float(xp.sum(weights[row, :])):.6g}. "
+            "Logits must go through a softmax first."
+        )
+
+
+def _check_positive(scales: Array) -> None:
+    xp = array_namespace(scales)
+    if has_values(scales) and not bool(xp.all(scales > 0)):
+        raise ValueError(
+            f"`scales` must be positive, but the smallest is {float(xp.min(scales)):.4g}. Standard deviations are "
+            "expected, not variances or logarithms."
+        )

@@ -1,0 +1,134 @@
+"""Predictions known by their scores alone: as arrays, or as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values
+
+__all__ = ["ScoreFunction", "Scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores that were computed elsewhere, at the targets and at points shared by all predictions.
+
+    Parameters
+    ----------
+    at_targets : array_like, shape (n, d)
+        Row i is the score of prediction i at its own target; (n,) is taken as d = 1.
+    at_base : array_like, shape (n, m, d), optional
+        Scores of every prediction at the same m base points; the kernels between predictions compare these.
+        (n, m) is taken as d = 1.
+    base_points : array_like, shape (m, d), optional
+        The base points themselves, which only KGFD needs; (m,) is taken as d = 1.
+
+    Examples
+    --------
+    >>> import numpy as np, scorecal as sc
+    >>> rng = np.random.default_rng(0)
+    >>> mean, base_points = rng.normal(size=(100, 1)), rng.normal(size=(10, 1))
+    >>> y = mean + rng.normal(size=(100, 1))
+    >>> scores = sc.Scores(mean - y, mean[:, None, :] - base_points, base_points)
+    >>> sc.kccsd_test(scores, y, rng=1).rejects()
+    False
+    """
+
+    at_targets: Array
+    at_base: Array | None = None
+    base_points: Array | None = None
+
+    def __post_init__(self) -> None:
+        given = {
+            name: value
+            for name in ("at_targets", "at_base", "base_points")
+            if (value := getattr(self, name)) is not None
+        }
+        arrays = dict(zip(given, as_arrays(**given), strict=True))
+        for name, ndim in (("at_targets", 2), ("at_base", 3), ("base_points", 2)):
+            if name in arrays and arrays[name].ndim == ndim - 1:
+                arrays[name] = arrays[name][..., None]
+        self._check(arrays)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array)
+
+    @staticmethod
+    def _check(arrays: dict[str, Array]) -> None:
+        at_targets, at_base, points = (arrays.get(k) for k in ("at_targets", "at_base", "base_points"))
+        if at_targets is None or at_targets.ndim != 2 or 0 in at_targets.shape:
+            found = None if at_targets is None else tuple(at_targets.shape)
+            raise ValueError(f"`at_targets` must have shape (n, d) with n and d at least 1, but has {found}.")
+        n, d = at_targets.shape
+        if at_base is not None and (at_base.ndim != 3 or at_base.shape[::2] != (n, d) or 0 in at_base.shape):
+            raise ValueError(
+                f"`at_base` must have shape (n, m, d) = ({n}, m, {d}) to fit `at_targets`, but has {tuple(at_base.shape)}."
+            )
+        if points is not None and (points.ndim != 2 or points.shape[1] != d):
+            raise ValueError(f"`base_points` must have shape (m, d) = (m, {d}), but has {tuple(points.shape)}.")
+        if points is not None and at_base is None:
+            raise ValueError("`base_points` were given without `at_base`, the scores at these points.")
+        if at_base is not None and points is not None and at_base.shape[1] != points.shape[0]:
+            raise ValueError(
+                f"`at_base` holds scores at {at_base.shape[1]} base points but `base_points` has {points.shape[0]}."
+            )
+        for name, array in arrays.items():
+            check_finite(name, array)
+
+    @property
+    def n(self) -> int:
+        return int(self.at_targets.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.at_targets.shape[1])
+
+    def score(self, y: Array) -> Array:
+        """The stored scores: at the targets for `y` of shape (n, d), at the base points for (m, 1, d)."""
+        if tuple(y.shape) == (self.n, self.dim):
+            return self.at_targets
+        xp = array_namespace(y)
+        points = self.base_points
+        if points is not None and y.shape == (points.shape[0], 1, self.dim):
+            if not has_values(y) or not has_values(points) or bool(xp.all(y[:, 0, :] == points)):
+                return xp.permute_dims(self.at_base, (1, 0, 2))
+        raise ValueError(
+            f"`Scores` knows its scores at the targets and at its own `base_points` only, not at the points of shape "
+            f"{tuple(y.shape)} that were asked for. Leave `base` and `n_base` of the kernel unset to use its own, or "
+            "give a `ScoreFunction`."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFunction:
+    """Predictions given by a function that returns their scores.
+
+    Parameters
+    ----------
+    score : callable
+        `score(y)` with `y` broadcast against (n, dim): (n, dim) -> (n, dim), and (m, 1, dim) -> (m, n, dim).
+    n : int
+        Number of predictions.
+    dim : int
+        Dimension of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np, scorecal as sc
+    >>> mean = np.linspace(-1.0, 1.0, 5)[:, None]
+    >>> predictions = sc.ScoreFunction(lambda y: mean - y, n=5, dim=1)
+    >>> predictions.score(np.zeros((3, 1, 1))).shape
+    (3, 5, 1)
+    """
+
+    score: Callable[[Array], Array]
+    n: int
+    dim: int
+
+    def __post_init__(self) -> None:
+        if not callable(self.score):
+            raise TypeError(f"`score` must be a function of the targets, but is a {type(self.score).__name__}.")
+        for name in ("n", "dim"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"`{name}` must be a positive integer, but is {value!r}.")

@@ -1,0 +1,157 @@
+"""Complete U-statistics and their wild bootstrap, tile by tile over the upper triangle.
+
+The engine knows pair functions and signs, nothing of what they mean. No n x n array is ever made: besides its inputs
+and the packed signs it holds a few tiles, within `memory` bytes, and vectors of length n and B.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from array_api_compat import is_numpy_array
+
+from .._arrays import Array, accumulation_dtype, array_namespace, device_of
+from .signs import PlacedSigns, Signs
+
+__all__ = ["DEFAULT_MEMORY", "PairFunction", "UStatistics", "u_statistics"]
+
+DEFAULT_MEMORY = 256 * 2**20
+# NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
+_NUMPY_TILE, _OTHER_TILE = 512, 2048
+
+
+class PairFunction(Protocol):
+    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory that one pair needs."""
+
+    @property
+    def floats_per_pair(self) -> int: ...
+
+    def __call__(self, rows: slice, cols: slice) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class UStatistics:
+    """For each of V pair functions: the U-statistic, its bootstrap draws, and the share of each of the n points."""
+
+    statistic: Array  # (V,)
+    null: Array | None  # (V, B)
+    contributions: Array  # (V, n); each row adds up to its statistic
+
+
+def u_statistics(
+    functions: Sequence[PairFunction],
+    reference: Array,
+    signs: Signs | None = None,
+    *,
+    tile: int | None = None,
+    memory: int = DEFAULT_MEMORY,
+) -> UStatistics:
+    """Average of H over pairs i != j and, with signs e, e' H e / (n (n - 1)) for every column of signs.
+
+    `reference` is any array of n rows that says on which backend, device and dtype to work. `tile` overrides the tile
+    that follows from `memory`; it must be a multiple of 8 and changes results by rounding only.
+    """
+    n = int(reference.shape[0])
+    xp = array_namespace(reference)
+    n_threads = _cpu_count() if is_numpy_array(reference) else 1
+    tile = tile or _tile_edge(functions, reference, signs, n_threads, memory)
+    blocks = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
+    placed = None if signs is None else signs.on(reference)
+    work = partial(_row_block, functions, blocks, placed)
+
+    sums: list[list[Array]] = [[0.0] * len(blocks) for _ in functions]
+    resampled: list[Array] = [0.0] * len(functions)
+    for i, rows in enumerate(_run(work, blocks, n_threads)):
+        for v, (own, others, drawn) in enumerate(rows):
+            sums[v][i] = sums[v][i] + own
+            for j, other in enumerate(others, start=i):
+                sums[v][j] = sums[v][j] + other
+            resampled[v] = resampled[v] + drawn
+    contributions = xp.stack([xp.concat(parts) for parts in sums]) / (n * (n - 1))
+    null = None if signs is None else xp.stack(resampled) / (n * (n - 1))
+    return UStatistics(xp.sum(contributions, axis=1), null, contributions)
+
+
+def _row_block(
+    functions: Sequence[PairFunction], blocks: list[slice], signs: PlacedSigns | None, i: int
+) -> list[tuple[Array, list[Array], Array]]:
+    """For each H: row sums of this block of rows, column sums of it and every later block, and e' H e."""
+    own: list[Array] = [0.0] * len(functions)
+    others: list[list[Array]] = [[] for _ in functions]
+    products: list[Array] = [0.0] * len(functions)
+    for cols in blocks[i:]:
+        flips = None if signs is None else signs(cols)
+        for v, function in enumerate(functions):
+            block = function(blocks[i], cols)
+            if cols is blocks[i]:
+                block = _half_without_diagonal(block)
+            xp, dtype = array_namespace(block), accumulation_dtype(block)
+            own[v] = own[v] + xp.astype(xp.sum(block, axis=1), dtype)
+            others[v].append(xp.astype(xp.sum(block, axis=0), dtype))
+            if flips is not None:
+                products[v] += xp.astype(block @ flips, dtype)
+    if signs is None:
+        return list(zip(own, others, products, strict=True))
+    flips = signs(blocks[i])
+    xp = array_namespace(flips)
+    return [(a, b, 2.0 * xp.sum(flips * c, axis=0)) for a, b, c in zip(own, others, products, strict=True)]
+
+
+def _half_without_diagonal(block: Array) -> Array:
+    """A tile on the diagonal holds every pair twice; halved, it counts like any other tile and its transpose."""
+    xp = array_namespace(block)
+    diagonal = xp.eye(block.shape[0], dtype=xp.bool, device=device_of(block))
+    return xp.where(diagonal, xp.zeros_like(block), 0.5 * block)
+
+
+def _run(
+    work: Callable[[int], list[tuple[Array, list[Array], Array]]], blocks: list[slice], n_threads: int
+) -> Iterator[list[tuple[Array, list[Array], Array]]]:
+    """Results of the blocks of rows in their order, so that sums do not depend on the number of threads."""
+    if len(blocks) == 1:
+        yield work(0)
+        return
+    from threadpoolctl import threadpool_limits
+    from tqdm import tqdm
+
+    with ExitStack() as stack:
+        bar = stack.enter_context(
+            tqdm(total=len(blocks) * (len(blocks) + 1) // 2, disable=None, delay=2, unit="tile", leave=False)
+        )
+        if n_threads > 1:
+            # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
+            stack.enter_context(threadpool_limits(1, user_api="blas"))
+            pool = ThreadPoolExecutor(n_threads)
+            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+            results: Iterator[list[tuple[Array, list[Array], Array]]] = pool.map(work, range(len(blocks)))
+        else:
+            results = map(work, range(len(blocks)))
+        for i, result in enumerate(results):
+            bar.update(len(blocks) - i)
+            yield result
+
+
+def _tile_edge(
+    functions: Sequence[PairFunction], reference: Array, signs: Signs | None, n_threads: int, memory: int
+) -> int:
+    """The preferred tile, halved until all threads together stay within `memory`."""
+    tile = _NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE
+    per_pair = max(function.floats_per_pair for function in functions)
+    per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
+    itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
+    while tile > 8 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
+        tile //= 2
+    return tile
+
+
+def _cpu_count() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1

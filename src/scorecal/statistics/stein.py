@@ -1,0 +1,96 @@
+"""The pair function H of the KCCSD: k(P_i, P_j) times the Stein kernel h of the targets (eq. 8 and 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._arrays import Array, array_namespace
+from ..kernels import EmbeddingGram, Gaussian, Gram, Product, Radial, augment
+
+__all__ = ["GaussianStein", "RadialStein", "stein_pairs"]
+
+
+def stein_pairs(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> GaussianStein | RadialStein:
+    """H for a block of rows and columns, from targets (n, d), scores (n, d) and the kernel between predictions."""
+    if isinstance(kernel, Gaussian) and isinstance(gram, EmbeddingGram) and gram.outer == "gaussian":
+        return _gaussian_stein(targets, scores, bandwidth, gram)
+    return _radial_stein(targets, scores, kernel, bandwidth, gram)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianStein:
+    """H = exp(one product) times another product, when both kernels are Gaussian."""
+
+    exponent: Product
+    bilinear: Product
+    floats_per_pair: int = 4
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        exponent = self.exponent(rows, cols)
+        xp = array_namespace(exponent)
+        # Rounding must not make a squared distance negative.
+        return xp.exp(xp.minimum(exponent, 0.0)) * self.bilinear(rows, cols)
+
+
+def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: EmbeddingGram) -> GaussianStein:
+    """k l = exp(-|psi_i - psi_j|^2 / 2) with psi = (phi / sigma_p, y / sigma), and h / l is bilinear:
+
+    h / l = u_i.u_j + y_i.y_j / sigma^4 + a_i + a_j,  u = s - y / sigma^2,
+    a = s.y / sigma^2 - |y|^2 / sigma^4 + d / (2 sigma^2).
+    """
+    xp = array_namespace(targets)
+    y = _centre(targets)
+    precision = 1.0 / bandwidth**2
+    u = scores - y * precision
+    a = xp.sum(scores * y, axis=1, keepdims=True) * precision - xp.sum((y * precision) ** 2, axis=1, keepdims=True)
+    a = a + 0.5 * targets.shape[1] * precision
+    ones = xp.ones_like(a)
+    bilinear = Product(
+        xp.concat([u, y * precision, a, ones], axis=1), xp.concat([u, y * precision, ones, a], axis=1)
+    )
+    return GaussianStein(augment(xp.concat([gram.features, y / bandwidth], axis=1)), bilinear)
+
+
+@dataclass(frozen=True, eq=False)
+class RadialStein:
+    """H for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and any kernel between predictions:
+
+    h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d) - (4 f'' / sigma^2) t.
+    """
+
+    gram: Gram
+    kernel: Radial
+    scores: Product
+    gradient: Product
+    distance: Product
+    curvature: Array
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 10 + self.gram.floats_per_pair
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        negative_half = self.distance(rows, cols)
+        xp = array_namespace(negative_half)
+        t = -2.0 * xp.minimum(negative_half, 0.0)
+        value, slope, curve = self.kernel.profile(t)
+        h_over_l = self.scores(rows, cols) + slope * self.gradient(rows, cols) + curve * t * self.curvature
+        return self.gram(rows, cols) * value * h_over_l
+
+
+def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> RadialStein:
+    xp = array_namespace(targets)
+    y = _centre(targets)
+    precision = 1.0 / bandwidth**2
+    # (2 / sigma^2) (s_j.y_i + s_i.y_j - s_i.y_i - s_j.y_j - d), half of the last three terms to each side.
+    own = -2.0 * precision * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1])
+    ones, scaled = xp.ones_like(own), 2.0 * precision * y
+    gradient = Product(xp.concat([scaled, scores, own, ones], axis=1), xp.concat([scores, scaled, ones, own], axis=1))
+    return RadialStein(
+        gram, kernel, Product(scores, scores), gradient, augment(y / bandwidth), -4.0 * precision
+    )
+
+
+def _centre(targets: Array) -> Array:
+    """Differences of targets are all that counts; small numbers cancel less."""
+    return targets - array_namespace(targets).mean(targets, axis=0)
