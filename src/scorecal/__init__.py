@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from . import coordinates, experiments, kernels
-from .kccsd import kccsd, kccsd_test
+from ._kccsd import kccsd, kccsd_test
 from .predictions import Gaussian, GaussianMixture, ScoreFunction, Scores
 from .results import CalibrationResult
 

@@ -42,9 +42,9 @@ class Gaussian:
     def __post_init__(self) -> None:
         check_bandwidth(self.bandwidth)
 
-    def profile(self, t: Array) -> tuple[Array, Array | float, Array | float]:
-        """f(t), f'(t) / f(t) and f''(t) / f(t)."""
-        return array_namespace(t).exp(-0.5 * t), -0.5, 0.25
+    def profile(self, t: Array, scale: Array | float = 1.0) -> tuple[Array, Array | float, Array]:
+        """f(t), f'(t) / f(t) and `scale` times t f''(t) / f'(t)."""
+        return array_namespace(t).exp(-0.5 * t), -0.5, (-0.5 * scale) * t
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,12 @@ class IMQ:
         if not (isinstance(self.beta, Real) and -math.inf < self.beta < 0):
             raise ValueError(f"`beta` must be negative and finite, but is {self.beta!r}.")
 
-    def profile(self, t: Array) -> tuple[Array, Array | float, Array | float]:
-        """f(t), f'(t) / f(t) and f''(t) / f(t)."""
-        xp = array_namespace(t)
+    def profile(self, t: Array, scale: Array | float = 1.0) -> tuple[Array, Array | float, Array]:
+        """f(t), f'(t) / f(t) and `scale` times t f''(t) / f'(t)."""
         inverse = 1.0 / (self.c**2 + t)
-        value = xp.sqrt(inverse) if self.beta == -0.5 else inverse**-self.beta
-        slope = self.beta * inverse
-        return value, slope, (self.beta - 1.0) * slope * inverse
+        value = array_namespace(t).sqrt(inverse) if self.beta == -0.5 else inverse**-self.beta
+        scale = (self.beta - 1.0) * scale
+        return value, self.beta * inverse, scale - (scale * self.c**2) * inverse  # t / (c^2 + t) = 1 - c^2 / (c^2 + t)
 
 
 Radial = Gaussian | IMQ

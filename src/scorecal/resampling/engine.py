@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_MEMORY", "PairFunction", "UStatistics", "u_statistics"]
 
 DEFAULT_MEMORY = 256 * 2**20
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
-_NUMPY_TILE, _OTHER_TILE = 512, 2048
+_NUMPY_TILE, _OTHER_TILE = 384, 1536
 
 
 class PairFunction(Protocol):
@@ -92,10 +92,10 @@ def _row_block(
             if cols is blocks[i]:
                 block = _half_without_diagonal(block)
             xp, dtype = array_namespace(block), accumulation_dtype(block)
-            own[v] = own[v] + xp.astype(xp.sum(block, axis=1), dtype)
-            others[v].append(xp.astype(xp.sum(block, axis=0), dtype))
+            own[v] = own[v] + xp.astype(xp.sum(block, axis=1), dtype, copy=False)
+            others[v].append(xp.astype(xp.sum(block, axis=0), dtype, copy=False))
             if flips is not None:
-                products[v] += xp.astype(block @ flips, dtype)
+                products[v] += xp.astype(block @ flips, dtype, copy=False)
     if signs is None:
         return list(zip(own, others, products, strict=True))
     flips = signs(blocks[i])
@@ -145,7 +145,7 @@ def _tile_edge(
     per_pair = max(function.floats_per_pair for function in functions)
     per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
     itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
-    while tile > 8 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
+    while tile > 24 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
         tile //= 2
     return tile
 

@@ -43,4 +43,4 @@ class PlacedSigns:
 
 def draw_signs(n: int, n_resamples: int, rng: np.random.Generator) -> Signs:
     """Fair signs from the bits of `rng.bytes`: a tenth of a second for 5 x 10^8 of them."""
-    return Signs(np.frombuffer(rng.bytes(-(-n * n_resamples // 8)), dtype=np.uint8), n_resamples)
+    return Signs(np.frombuffer(bytearray(rng.bytes(-(-n * n_resamples // 8))), dtype=np.uint8), n_resamples)

@@ -55,7 +55,8 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
 class RadialStein:
     """H for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and any kernel between predictions:
 
-    h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d) - (4 f'' / sigma^2) t.
+    h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d) - (4 f'' / sigma^2) t
+      = f (s_i.s_j + (f' / f) (gradient - (4 / sigma^2) t f'' / f')).
     """
 
     gram: Gram
@@ -63,19 +64,18 @@ class RadialStein:
     scores: Product
     gradient: Product
     distance: Product
-    curvature: Array
+    precision: Array
 
     @property
     def floats_per_pair(self) -> int:
         return 10 + self.gram.floats_per_pair
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        negative_half = self.distance(rows, cols)
-        xp = array_namespace(negative_half)
-        t = -2.0 * xp.minimum(negative_half, 0.0)
-        value, slope, curve = self.kernel.profile(t)
-        h_over_l = self.scores(rows, cols) + slope * self.gradient(rows, cols) + curve * t * self.curvature
-        return self.gram(rows, cols) * value * h_over_l
+        product = self.distance(rows, cols)
+        t = array_namespace(product).maximum(product, 0.0)
+        value, slope, bend = self.kernel.profile(t, 4.0 * self.precision)
+        h_over_f = self.scores(rows, cols) + slope * (self.gradient(rows, cols) - bend)
+        return self.gram(rows, cols) * value * h_over_f
 
 
 def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> RadialStein:
@@ -86,9 +86,9 @@ def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Arra
     own = -2.0 * precision * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1])
     ones, scaled = xp.ones_like(own), 2.0 * precision * y
     gradient = Product(xp.concat([scaled, scores, own, ones], axis=1), xp.concat([scores, scaled, ones, own], axis=1))
-    return RadialStein(
-        gram, kernel, Product(scores, scores), gradient, augment(y / bandwidth), -4.0 * precision
-    )
+    half = augment(y / bandwidth)
+    distance = Product(-2.0 * half.left, half.right)
+    return RadialStein(gram, kernel, Product(scores, scores), gradient, distance, precision)
 
 
 def _centre(targets: Array) -> Array:

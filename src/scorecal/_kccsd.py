@@ -89,7 +89,7 @@ def kccsd_test(
     """
     n_resamples = _check_n_resamples(n_resamples)
     rng = np.random.default_rng(rng)
-    function, reference, bandwidths = _prepare(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
+    function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
     if not has_values(reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; use `kccsd`, or call the test outside.")
     with without_gradients(reference):
@@ -131,11 +131,11 @@ def kccsd(
     True
     """
     rng = np.random.default_rng(rng)
-    function, reference, _ = _prepare(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
+    function, reference, _ = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
     return u_statistics([function], reference).statistic[0]
 
 
-def _prepare(
+def kccsd_pairs(
     predictions: Predictions,
     y: Any,
     distribution_kernel: DistributionKernel | None,

@@ -1,0 +1,138 @@
+"""Time and memory of `kccsd_test`, against the bare matrix products that it cannot do without.
+
+Run with `make bench`. The floor multiplies matrices of the same sizes over the same upper triangle and does nothing
+else; it is timed in two ways, in strips with a BLAS of all cores and in tiles side by side with a BLAS of one core
+each, and the faster counts. Test and floor alternate in one process; the best of several runs is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import scorecal as sc
+from scorecal.resampling.engine import _cpu_count
+
+D, N_BASE, B = 5, 10, 500
+
+
+def data(n: int, dtype: str) -> tuple[sc.ScoreFunction, np.ndarray]:
+    rng = np.random.default_rng(0)
+    mean = rng.standard_normal((n, D)).astype(dtype)
+    y = mean + rng.standard_normal((n, D)).astype(dtype)
+    return sc.Gaussian(mean, np.ones(n, dtype)), y
+
+
+def kernels(target: str) -> dict[str, object]:
+    kernel = sc.kernels.Gaussian(3.0) if target == "gaussian" else sc.kernels.IMQ(3.0)
+    return {"distribution_kernel": sc.kernels.GFD(n_base=N_BASE, bandwidth=3.0), "target_kernel": kernel}
+
+
+def inner_dimensions(target: str) -> list[int]:
+    """Widths of the products of a tile, norms included; the bootstrap, of width B, comes on top."""
+    if target == "gaussian":
+        return [N_BASE * D + D + 2, 2 * D + 2]
+    return [N_BASE * D + 2, D + 2, D, 2 * D + 2]
+
+
+def floors(n: int, target: str, dtype: str) -> list[Callable[[], None]]:
+    rng = np.random.default_rng(0)
+    factors = [rng.standard_normal((n, width)).astype(dtype) for width in inner_dimensions(target)]
+    signs = rng.choice(np.asarray([-1, 1], dtype=dtype), (n, B))
+
+    def multiply(rows: slice, cols: slice) -> None:
+        for factor in factors:
+            block = factor[rows] @ factor[cols].T
+        block @ signs[cols]
+
+    def strips() -> None:
+        for start in range(0, n, 1024):
+            multiply(slice(start, start + 1024), slice(start, n))
+
+    def row(start: int) -> None:
+        for column in range(start, n, 384):
+            multiply(slice(start, start + 384), slice(column, column + 384))
+
+    def tiles() -> None:
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(_cpu_count()) as pool:
+            list(pool.map(row, range(0, n, 384)))
+
+    return [strips, tiles]
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def against_floor(n: int, repeats: int) -> None:
+    print(f"Time over the bare matrix products (n = {n}, d = {D}, {N_BASE} base points, B = {B})\n")
+    print("| target kernel | dtype | test [s] | floor, strips [s] | floor, tiles [s] | test / faster floor |")
+    print("|---|---|---|---|---|---|")
+    for target in ("gaussian", "imq"):
+        for dtype in ("float64", "float32"):
+            predictions, y = data(n, dtype)
+            chosen = kernels(target)
+            contenders = [
+                lambda p=predictions, y=y, c=chosen: sc.kccsd_test(p, y, n_resamples=B, rng=0, **c),
+                *floors(n, target, dtype),
+            ]
+            rounds = [[seconds(contender) for contender in contenders] for _ in range(repeats)]
+            test, strips, tiles = np.min(rounds, axis=0)
+            print(f"| {target} | {dtype} | {test:.3f} | {strips:.3f} | {tiles:.3f} | {test / min(strips, tiles):.2f} |")
+
+
+def growth(sizes: list[int]) -> None:
+    print(f"\nGrowth in n (Gaussian kernels, median bandwidths, float64, B = {B}), each n in a fresh process\n")
+    print("| n | test [s] | growth of the process [MB] |")
+    print("|---|---|---|")
+    times = []
+    for n in sizes:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            elapsed, megabytes = pool.apply(measure, (n, B))
+        times.append(elapsed)
+        print(f"| {n} | {elapsed:.3f} | {megabytes:.0f} |")
+    large = [k for k, n in enumerate(sizes) if n >= 5000]
+    if len(large) > 1:
+        slope = np.polyfit(np.log(np.take(sizes, large)), np.log(np.take(times, large)), 1)[0]
+        print(f"\nFrom n = {sizes[large[0]]} up the time grows as n^{slope:.2f}.")
+
+
+def measure(n: int, n_resamples: int) -> tuple[float, float]:
+    """Seconds of a test, and by how many MB it raised the peak memory of the process above a small test."""
+    predictions, y = data(n, "float64")
+    sc.kccsd_test(sc.Gaussian(y[:16] * 0.0, 1.0), y[:16], rng=0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    elapsed = seconds(lambda: sc.kccsd_test(predictions, y, n_resamples=n_resamples, rng=0))
+    return elapsed, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+def cold_start(repeats: int) -> None:
+    code = "import scorecal as sc; p, y = sc.experiments.mgm(200, 0.1, rng=0); sc.kccsd_test(p, y, rng=0).pvalue"
+    times = [seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True)) for _ in range(repeats)]
+    print(f"\nCold start, new interpreter to p-value at n = 200: {np.median(times):.2f} s (median of {repeats})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=8192)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2500, 5000, 10_000, 20_000])
+    arguments = parser.parse_args()
+    cold_start(arguments.repeats)
+    against_floor(arguments.n, arguments.repeats)
+    growth(arguments.sizes)
+
+
+if __name__ == "__main__":
+    main()
