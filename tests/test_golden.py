@@ -48,7 +48,12 @@ def compute(case, ground):
     gram, _ = distribution_gram(distribution_kernel, predictions, y, rng)
     function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
     signs = Signs(np.packbits(GOLDEN[f"{model}/signs"].T > 0), 100)
-    return gram(WHOLE, WHOLE)[UPPER], function(WHOLE, WHOLE)[UPPER], u_statistics([function], reference, signs), bandwidths
+    return (
+        gram(WHOLE, WHOLE)[UPPER],
+        function(WHOLE, WHOLE)[UPPER],
+        u_statistics([function], reference, signs),
+        bandwidths,
+    )
 
 
 def assert_agrees(actual, expected, rtol):

@@ -32,6 +32,9 @@ def as_arrays(**named: Any) -> list[Array]:
     NumPy if none is. Integers become the floating dtype of the rest, float64 if there is none;
     half precision becomes float32. Gradients are kept.
     """
+    for name, value in named.items():
+        if np.ma.isMaskedArray(value):
+            raise TypeError(f"`{name}` is a masked array; drop or fill the masked rows first.")
     arrays = {name: value for name, value in named.items() if is_array_api_obj(value)}
     reference = _check_one_backend(arrays)
     for name, value in named.items():
@@ -44,8 +47,7 @@ def as_arrays(**named: Any) -> list[Array]:
             floating.append(array.dtype)
         elif not xp.isdtype(array.dtype, "integral"):
             raise TypeError(
-                f"`{name}` must hold real numbers, but has dtype {array.dtype}. "
-                "Convert it to a floating dtype first."
+                f"`{name}` must hold real numbers, but has dtype {array.dtype}. Convert it to a floating dtype first."
             )
     dtype = xp.result_type(*floating) if floating else _widest_float(xp)
     if xp.finfo(dtype).bits < 32:
@@ -131,8 +133,6 @@ def _short(xp: Any) -> str:
 
 
 def _from_host(name: str, value: Any, reference: Array | None) -> Array:
-    if np.ma.isMaskedArray(value):
-        raise TypeError(f"`{name}` is a masked array; drop or fill the masked rows first.")
     try:
         array = np.asarray(value)
     except ValueError as error:

@@ -14,7 +14,7 @@ from .coordinates import Coordinates, identity
 from .kernels import GFD, DistributionKernel, Euclidean, Gaussian, Radial, distribution_gram, resolve_bandwidth
 from .predictions import Predictions, held_array
 from .resampling import PairFunction, draw_signs, u_statistics
-from .results import CalibrationResult, calibration_result
+from .results import CalibrationResult, calibration_result, check_overflow
 from .statistics import stein_pairs
 
 __all__ = ["kccsd", "kccsd_test"]
@@ -98,7 +98,7 @@ def kccsd_test(
         float(totals.statistic[0]),
         to_numpy(totals.null)[0].astype(np.float64),
         to_numpy(totals.contributions)[0].astype(np.float64),
-        MappingProxyType({name: float(value) for name, value in bandwidths.items()}),
+        MappingProxyType({name: float(to_numpy(value)) for name, value in bandwidths.items()}),
         float(array_namespace(reference).finfo(reference.dtype).eps),
     )
 
@@ -132,7 +132,10 @@ def kccsd(
     """
     rng = np.random.default_rng(rng)
     function, reference, _ = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return u_statistics([function], reference).statistic[0]
+    value = u_statistics([function], reference).statistic[0]
+    if has_values(value):
+        check_overflow(float(to_numpy(value)))
+    return value
 
 
 def kccsd_pairs(
@@ -148,7 +151,7 @@ def kccsd_pairs(
     if not isinstance(target_kernel, Radial):
         raise TypeError(f"`target_kernel` must be `kernels.Gaussian` or `kernels.IMQ`, but is {target_kernel!r}.")
     distribution_kernel = GFD() if distribution_kernel is None else distribution_kernel
-    if not hasattr(distribution_kernel, "distance"):
+    if isinstance(distribution_kernel, type) or not hasattr(distribution_kernel, "distance"):
         raise TypeError(
             "`distribution_kernel` must be `kernels.GFD`, `KGFD`, `MMD` or `Wasserstein`, but is "
             f"{distribution_kernel!r}."
@@ -156,9 +159,10 @@ def kccsd_pairs(
     predictions, targets, scores = coordinates(predictions, _as_targets(y, predictions))
     xp = array_namespace(targets)
     targets = xp.astype(targets, scores.dtype, copy=False)
-    gram, bandwidths = distribution_gram(distribution_kernel, predictions, scores, rng)
-    bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-    function = stein_pairs(targets, scores, target_kernel, bandwidth, gram)
+    with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
+        gram, bandwidths = distribution_gram(distribution_kernel, predictions, scores, rng)
+        bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
+        function = stein_pairs(targets, scores, target_kernel, bandwidth, gram)
     return function, targets, {"target": bandwidth, **bandwidths}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["CalibrationResult", "calibration_result"]
+__all__ = ["CalibrationResult", "calibration_result", "check_overflow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +58,21 @@ def calibration_result(
     statistic: float, null: np.ndarray, contributions: np.ndarray, bandwidths: Mapping[str, float], precision: float
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
-    if not (math.isfinite(statistic) and np.all(np.isfinite(null))):
-        raise ValueError(
-            "The statistic overflowed: scores, or distances between predictions or targets in units of their "
-            "bandwidths, are too large for the dtype. Likely causes: float32 arrays (convert them to float64), targets "
-            "in very unequal units, or a bandwidth given far too small."
-        )
+    check_overflow(statistic, float(np.sum(null)))
     # With few points the signs repeat, and equal draws must not be told apart by rounding.
     tolerance = 64 * precision * np.max(np.abs(null))
     null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
     pvalue = (1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null))
     return CalibrationResult(statistic, pvalue, null, contributions, bandwidths, len(contributions), len(null))
+
+
+def check_overflow(*values: float) -> None:
+    if not np.all(np.isfinite(values)):
+        raise ValueError(
+            "The statistic overflowed: `y`, the scores or the distances between predictions, in units of their "
+            "bandwidths, are too large for their dtype. Likely causes: float32 arrays (convert them to float64), "
+            "targets in very unequal units, or a `bandwidth` given far too small."
+        )
 
 
 def _check_alpha(alpha: float) -> float:

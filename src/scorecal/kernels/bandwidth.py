@@ -24,16 +24,14 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     total = squared.shape[0]
     ordered = xp.sort(squared)
 
-    def middle(n_skipped: Array | int) -> Array:
+    def middle(n_skipped: Array) -> Array:
         """Median of the ordered distances after the first `n_skipped`; the root only where it has a slope."""
-        low = xp.astype(xp.asarray((n_skipped + total - 1) // 2), xp.int32)
-        high = xp.minimum(xp.astype(xp.asarray((n_skipped + total) // 2), xp.int32), xp.asarray(total - 1, dtype=xp.int32))
-        ends = xp.take(ordered, xp.stack([low, high]), axis=0)
-        ones = xp.ones_like(ends)
-        return xp.mean(xp.where(ends > 0, xp.sqrt(xp.where(ends > 0, ends, ones)), 0.0 * ones))
+        both = xp.stack([(n_skipped + total - 1) // 2, (n_skipped + total) // 2])
+        ends = xp.take(ordered, xp.minimum(both, total - 1), axis=0)
+        return xp.mean(xp.where(ends > 0, xp.sqrt(xp.where(ends > 0, ends, xp.ones_like(ends))), xp.zeros_like(ends)))
 
-    zeros = xp.sum(xp.astype(squared == 0, xp.int32))
-    median, positive_median = middle(0), middle(zeros)
+    zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)
+    median, positive_median = middle(0 * zeros), middle(zeros)
     fallback = xp.where(positive_median > 0, positive_median, xp.ones_like(median))
     return xp.where(median > 0, median, fallback)
 
@@ -67,4 +65,3 @@ def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
     i -= i * n - i * (i + 1) // 2 > k
     j = k - (i * n - i * (i + 1) // 2) + i + 1
     return i, j
-

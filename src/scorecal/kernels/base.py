@@ -23,7 +23,9 @@ def check_base(base: Any, n_base: int | None) -> None:
     check_count(n_base, "n_base")
     if isinstance(base, str):
         if base != "match":
-            raise ValueError(f'`base` must be "match", a `Gaussian` of one row, base points (m, d) or None, but is {base!r}.')
+            raise ValueError(
+                f'`base` must be "match", a `Gaussian` of one row, base points (m, d) or None, but is {base!r}.'
+            )
     elif isinstance(base, Gaussian):
         if base.n != 1:
             raise ValueError(f"`base` must be one distribution, a `Gaussian` of one row, but has {base.n} rows.")
@@ -40,7 +42,7 @@ def base_measure(base: Any, predictions: Predictions, reference: Array) -> Gauss
     """A Gaussian, base points (m, d), or None where the predictions carry scores at base points of their own."""
     if isinstance(base, Gaussian):
         mean, covariance = (like(to_numpy(part), reference) for part in base.moments())
-        measure = Gaussian(mean, covariance=covariance) if base.scale is None else Gaussian(mean, like(to_numpy(base.scale), reference))
+        measure = Gaussian(mean, covariance=covariance)
     elif isinstance(base, str):
         measure = _match(predictions, reference)
     elif base is None:

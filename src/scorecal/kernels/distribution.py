@@ -81,7 +81,11 @@ class GFD:
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
         base = base_measure(self.base, predictions, reference)
-        if self.n_base is None and isinstance(base, GaussianPredictions) and isinstance(predictions, GaussianPredictions):
+        if (
+            self.n_base is None
+            and isinstance(base, GaussianPredictions)
+            and isinstance(predictions, GaussianPredictions)
+        ):
             return Euclidean(embeddings.gaussian_gfd(predictions, base)), {}
         _, scores = base_scores(base, predictions, self.n_base, rng)
         return Euclidean(embeddings.sampled_gfd(scores)), {}
@@ -163,8 +167,7 @@ class MMD:
         if exact and isinstance(predictions, GaussianPredictions):
             tau = _ground_bandwidth(self.ground, predictions, None)
             return GaussianMMD(predictions, tau), {"ground": tau}
-        _check_samples(predictions, "MMD")
-        samples = predictions.sample(self.n_samples or DEFAULT_N_SAMPLES, rng)  # type: ignore[attr-defined]
+        samples = _samplable(predictions, "MMD").sample(self.n_samples or DEFAULT_N_SAMPLES, rng)
         samples = array_namespace(samples).permute_dims(samples, (1, 0, 2))
         tau = _ground_bandwidth(self.ground, predictions, None)
         return SampleMMD(like(samples, reference), self.ground, tau), {"ground": tau}
@@ -203,9 +206,9 @@ class Wasserstein:
     ) -> tuple[Distance, dict[str, float]]:
         if self.n_samples is None and isinstance(predictions, GaussianPredictions):
             return Euclidean(embeddings.gaussian_wasserstein(predictions)), {}
-        _check_samples(predictions, "Wasserstein")
-        n_samples = self.n_samples or DEFAULT_N_SAMPLES
-        return Euclidean(embeddings.sliced_wasserstein(predictions, n_samples, self.n_projections, rng, reference)), {}
+        directions = embeddings.random_directions(self.n_projections, predictions.dim, rng)
+        samples = _samplable(predictions, "Wasserstein").sample(self.n_samples or DEFAULT_N_SAMPLES, rng)
+        return Euclidean(embeddings.sliced_wasserstein(samples, like(directions, reference))), {}
 
 
 def _check_outer(outer: str) -> None:
@@ -220,12 +223,13 @@ def _check_ground(ground: Any) -> None:
         )
 
 
-def _check_samples(predictions: Predictions, kernel: str) -> None:
+def _samplable(predictions: Predictions, kernel: str) -> Any:
     if not hasattr(predictions, "sample"):
         raise TypeError(
             f"`{kernel}` needs samples, and {type(predictions).__name__} predictions cannot be sampled. "
             "Use `GFD` or `KGFD`, which need scores only."
         )
+    return predictions
 
 
 def _ground_bandwidth(ground: Radial, predictions: Predictions, points: Array | None) -> float:

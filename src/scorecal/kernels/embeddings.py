@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from .._arrays import Array, array_namespace, like
-from ..predictions import Gaussian, Predictions
+from ..predictions import Gaussian
 from .radial import Radial
 
 __all__ = [
     "gaussian_gfd",
     "gaussian_kgfd",
     "gaussian_wasserstein",
+    "random_directions",
     "sampled_gfd",
     "sampled_kgfd",
     "sliced_wasserstein",
@@ -73,22 +74,27 @@ def gaussian_wasserstein(predictions: Gaussian) -> Array:
     scale = predictions.scale
     if scale is None:
         raise ValueError(
-            "The Wasserstein distance between Gaussians with full covariances is not Hilbertian, so no kernel can be built "
-            "on it. Use `Wasserstein(n_samples=...)`, the sliced distance between samples, or another kernel."
+            "The Wasserstein distance between Gaussians with full covariances is not Hilbertian, so no kernel can be "
+            "built on it. Use `Wasserstein(n_samples=...)`, the sliced distance between samples, or another kernel."
         )
     weight = predictions.dim**0.5 if predictions.isotropic else 1.0
     return xp.concat([predictions.mean, weight * scale], axis=1)
 
 
-def sliced_wasserstein(predictions: Predictions, n_samples: int, n_projections: int, rng: np.random.Generator, reference: Array) -> Array:
-    """Sliced Wasserstein-2 between samples: mean over directions of the distance between sorted projections."""
-    xp = array_namespace(reference)
-    directions = rng.standard_normal((n_projections if predictions.dim > 1 else 1, predictions.dim))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    samples = predictions.sample(n_samples, rng)  # type: ignore[attr-defined]
-    projected = xp.permute_dims(samples, (1, 0, 2)) @ like(directions.T, reference)
-    ordered = xp.sort(projected, axis=1)
-    return xp.reshape(ordered, (predictions.n, -1)) / (n_samples * directions.shape[0]) ** 0.5
+def sliced_wasserstein(samples: Array, directions: Array) -> Array:
+    """Sliced Wasserstein-2 between samples (S, n, d): mean over directions of that between sorted projections."""
+    xp = array_namespace(samples)
+    n_samples, n, _ = samples.shape
+    ordered = xp.sort(xp.permute_dims(samples, (1, 0, 2)) @ directions.mT, axis=1)
+    return xp.reshape(ordered, (n, -1)) / (n_samples * directions.shape[0]) ** 0.5
+
+
+def random_directions(n_directions: int, dim: int, rng: np.random.Generator) -> Array:
+    """Unit vectors (n_directions, dim); on the line there is only one."""
+    if dim == 1:
+        return np.ones((1, 1))
+    directions = rng.standard_normal((n_directions, dim))
+    return directions / np.linalg.norm(directions, axis=1, keepdims=True)
 
 
 def _symmetric_root(matrix: Array) -> Array:

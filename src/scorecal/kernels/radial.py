@@ -14,9 +14,9 @@ __all__ = ["IMQ", "Gaussian", "Radial", "check_bandwidth"]
 def check_bandwidth(bandwidth: float | str, name: str = "bandwidth") -> None:
     if isinstance(bandwidth, str):
         if bandwidth != "median":
-            raise ValueError(f"`{name}` must be \"median\" or a positive number, but is {bandwidth!r}.")
+            raise ValueError(f'`{name}` must be "median" or a positive number, but is {bandwidth!r}.')
     elif isinstance(bandwidth, bool) or not isinstance(bandwidth, Real):
-        raise TypeError(f"`{name}` must be \"median\" or a positive number, but is {bandwidth!r}.")
+        raise TypeError(f'`{name}` must be "median" or a positive number, but is {bandwidth!r}.')
     elif not 0 < bandwidth < math.inf:
         raise ValueError(f"`{name}` must be positive and finite, but is {bandwidth!r}.")
 

@@ -6,10 +6,11 @@ For each pair of predictions, the median distance between draws of their equal m
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from .._arrays import to_numpy
+from .._arrays import Array, to_numpy
 from ..predictions import Gaussian, Predictions
 from .bandwidth import pair_indices
 
@@ -47,7 +48,7 @@ def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarra
     def excess(r: np.ndarray, gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, both: np.ndarray) -> np.ndarray:
         """P(distance <= r) - 1/2, written with small terms so that it keeps its sign between distant predictions."""
         within = chdtrc(d, (r / scale) ** 2 / 2) + chdtrc(d, (r / scale2) ** 2 / 2)
-        return 0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within
+        return np.asarray(0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within)
 
     typical = math.sqrt(chdtri(d, 0.5))  # median of a chi variable
     within, within2 = math.sqrt(2.0) * typical * scale, math.sqrt(2.0) * typical * scale2
@@ -57,10 +58,10 @@ def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarra
     solution = find_root(
         excess, (low, high), args=(gap, scale, scale2, both), tolerances={"xrtol": 1e-10, "xatol": 0.0}, maxiter=18
     )
-    return solution.x
+    return np.asarray(solution.x)
 
 
-def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> np.ndarray:
+def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
     from scipy.special import chndtr, ndtr
 
     near = noncentrality < _LARGE_NONCENTRALITY
@@ -68,8 +69,8 @@ def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> np.ndar
     return np.where(near, chndtr(x, d, np.where(near, noncentrality, 0.0)), far)
 
 
-def _sampled_pair_medians(predictions: Predictions, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    draws = to_numpy(predictions.sample(2 * _N_DRAWS, np.random.default_rng(0))).astype(np.float64)  # type: ignore[attr-defined]
+def _sampled_pair_medians(predictions: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    draws = to_numpy(predictions.sample(2 * _N_DRAWS, np.random.default_rng(0))).astype(np.float64)
     first, second = draws[:_N_DRAWS], draws[_N_DRAWS:]
     medians = np.empty(len(i))
     step = max(1, 1_000_000 // (_N_DRAWS * predictions.dim))

@@ -112,7 +112,8 @@ class Gaussian:
         """Means (n, d) and covariances (n, d, d)."""
         if self.covariance is not None:
             return self.mean, self.covariance
-        return self.mean, ((self.scale**2)[..., None] * like(np.eye(self.dim), self.mean))
+        scale: Array = self.scale
+        return self.mean, (scale**2)[..., None] * like(np.eye(self.dim), self.mean)
 
 
 def _as_means(mean: Array) -> Array:
@@ -130,7 +131,8 @@ def _as_scales(scale: Array, mean: Array) -> Array:
     found = tuple(scale.shape)
     if found not in {(), (n,), (n, 1), (n, d)}:
         raise ValueError(
-            f"`scale` must be a number or have shape (n,) = ({n},) or (n, d) = ({n}, {d}) to fit `mean`, but has {found}."
+            f"`scale` must be a number or have shape (n,) = ({n},) or (n, d) = ({n}, {d}) to fit `mean`, "
+            f"but has {found}."
         )
     check_finite("scale", scale)
     if has_values(scale) and not bool(xp.all(scale > 0)):
@@ -162,9 +164,9 @@ def _as_covariances(covariance: Array, mean: Array) -> Array:
 
 
 _NOT_POSITIVE_DEFINITE = (
-    "`covariance` must be positive definite, but has an eigenvalue that is zero or negative. Likely causes: a standard "
-    "deviation of zero, perfectly correlated dimensions, or too few samples in its estimate; adding a small multiple of "
-    "the identity helps."
+    "`covariance` must be positive definite, but has an eigenvalue that is zero or negative. Likely causes: a "
+    "standard deviation of zero, perfectly correlated dimensions, or too few samples in its estimate; adding a small "
+    "multiple of the identity helps."
 )
 
 

@@ -42,10 +42,14 @@ class GaussianMixture:
         weights, means, scales = as_arrays(weights=self.weights, means=self.means, scales=self.scales)
         means = means[..., None] if means.ndim == 2 else means
         if means.ndim != 3 or 0 in means.shape:
-            raise ValueError(f"`means` must have shape (n, K, d) or (n, K), none of them 0, but has {tuple(means.shape)}.")
+            raise ValueError(
+                f"`means` must have shape (n, K, d) or (n, K), none of them 0, but has {tuple(means.shape)}."
+            )
         n, k, d = means.shape
         if tuple(weights.shape) != (n, k):
-            raise ValueError(f"`weights` must have shape (n, K) = ({n}, {k}) to fit `means`, but has {tuple(weights.shape)}.")
+            raise ValueError(
+                f"`weights` must have shape (n, K) = ({n}, {k}) to fit `means`, but has {tuple(weights.shape)}."
+            )
         if tuple(scales.shape) not in {(n, k), (n, k, d)}:
             raise ValueError(
                 f"`scales` must have shape (n, K) = ({n}, {k}) or (n, K, d) = ({n}, {k}, {d}) to fit `means`, "

@@ -57,7 +57,8 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
     if has_values(scores) and not bool(xp.any(scores != 0)):
         raise ValueError(
             "`predictions.score(y)` is zero everywhere. Likely causes: a flat density (a uniform has no score: map it "
-            "to unbounded coordinates first), points outside the support, or a gradient that was cut off."
+            "to unbounded coordinates first), points outside the support, a gradient that was cut off, or targets that "
+            "are the modes of their own predictions."
         )
     return xp.astype(scores, xp.result_type(scores.dtype, y.dtype), copy=False)
 

@@ -62,7 +62,8 @@ class Scores:
         n, d = at_targets.shape
         if at_base is not None and (at_base.ndim != 3 or at_base.shape[::2] != (n, d) or 0 in at_base.shape):
             raise ValueError(
-                f"`at_base` must have shape (n, m, d) = ({n}, m, {d}) to fit `at_targets`, but has {tuple(at_base.shape)}."
+                f"`at_base` must have shape (n, m, d) = ({n}, m, {d}) to fit `at_targets`, "
+                f"but has {tuple(at_base.shape)}."
             )
         if points is not None and (points.ndim != 2 or points.shape[1] != d):
             raise ValueError(f"`base_points` must have shape (m, d) = (m, {d}), but has {tuple(points.shape)}.")
@@ -87,11 +88,18 @@ class Scores:
         """The stored scores: at the targets for `y` of shape (n, d), at the base points for (m, 1, d)."""
         if tuple(y.shape) == (self.n, self.dim):
             return self.at_targets
+        if self.at_base is None:
+            raise ValueError(
+                "`Scores` was given no scores at base points, which the kernels between predictions compare: give "
+                "`at_base`, the scores of every prediction at the same points, and `base_points`."
+            )
         xp = array_namespace(y)
         points = self.base_points
-        if points is not None and y.shape == (points.shape[0], 1, self.dim):
-            if not has_values(y) or not has_values(points) or bool(xp.all(y[:, 0, :] == points)):
-                return xp.permute_dims(self.at_base, (1, 0, 2))
+        if points is not None and (
+            tuple(y.shape) == (points.shape[0], 1, self.dim)
+            and (not has_values(y) or bool(xp.all(y[:, 0, :] == points)))
+        ):
+            return xp.permute_dims(self.at_base, (1, 0, 2))
         raise ValueError(
             f"`Scores` knows its scores at the targets and at its own `base_points` only, not at the points of shape "
             f"{tuple(y.shape)} that were asked for. Leave `base` and `n_base` of the kernel unset to use its own, or "

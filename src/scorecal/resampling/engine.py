@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
@@ -24,10 +25,12 @@ __all__ = ["DEFAULT_MEMORY", "PairFunction", "UStatistics", "u_statistics"]
 DEFAULT_MEMORY = 256 * 2**20
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
 _NUMPY_TILE, _OTHER_TILE = 384, 1536
+# Overflow is the caller's to see, in the sums; NumPy's own warnings would only come on top.
+_QUIETLY = np.errstate(over="ignore", invalid="ignore")
 
 
 class PairFunction(Protocol):
-    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory that one pair needs."""
+    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory of one pair."""
 
     @property
     def floats_per_pair(self) -> int: ...
@@ -44,6 +47,7 @@ class UStatistics:
     contributions: Array  # (V, n); each row adds up to its statistic
 
 
+@_QUIETLY
 def u_statistics(
     functions: Sequence[PairFunction],
     reference: Array,
@@ -78,6 +82,7 @@ def u_statistics(
     return UStatistics(xp.sum(contributions, axis=1), null, contributions)
 
 
+@_QUIETLY
 def _row_block(
     functions: Sequence[PairFunction], blocks: list[slice], signs: PlacedSigns | None, i: int
 ) -> list[tuple[Array, list[Array], Array]]:

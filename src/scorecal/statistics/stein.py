@@ -10,7 +10,9 @@ from ..kernels import EmbeddingGram, Gaussian, Gram, Product, Radial, augment
 __all__ = ["GaussianStein", "RadialStein", "stein_pairs"]
 
 
-def stein_pairs(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> GaussianStein | RadialStein:
+def stein_pairs(
+    targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram
+) -> GaussianStein | RadialStein:
     """H for a block of rows and columns, from targets (n, d), scores (n, d) and the kernel between predictions."""
     if isinstance(kernel, Gaussian) and isinstance(gram, EmbeddingGram) and gram.outer == "gaussian":
         return _gaussian_stein(targets, scores, bandwidth, gram)
@@ -45,9 +47,7 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
     a = xp.sum(scores * y, axis=1, keepdims=True) * precision - xp.sum((y * precision) ** 2, axis=1, keepdims=True)
     a = a + 0.5 * targets.shape[1] * precision
     ones = xp.ones_like(a)
-    bilinear = Product(
-        xp.concat([u, y * precision, a, ones], axis=1), xp.concat([u, y * precision, ones, a], axis=1)
-    )
+    bilinear = Product(xp.concat([u, y * precision, a, ones], axis=1), xp.concat([u, y * precision, ones, a], axis=1))
     return GaussianStein(augment(xp.concat([gram.features, y / bandwidth], axis=1)), bilinear)
 
 

@@ -1,0 +1,215 @@
+"""Bad input is answered by an error that names the argument; odd but sound input works. One table for each."""
+
+import warnings
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+import scorecal as sc
+
+K = sc.kernels
+RNG = np.random.default_rng(0)
+N, D = 12, 2
+MEAN = RNG.normal(size=(N, D))
+Y = MEAN + RNG.normal(size=(N, D))
+SCORES = MEAN - Y
+POINTS = RNG.normal(size=(4, D))
+AT_BASE = MEAN[:, None, :] - POINTS
+GOOD = sc.Gaussian(MEAN, 1.0)
+EYE = np.eye(D)
+
+
+def with_(array, value, at=(0, 0)):
+    changed = np.array(array)
+    changed[at] = value
+    return changed
+
+
+def run(predictions=GOOD, y=Y, **options):
+    return sc.kccsd_test(predictions, y, n_resamples=options.pop("n_resamples", 9), rng=0, **options)
+
+
+# (what is wrong, the call, the kind of error, the argument it must name, words it must say)
+BAD = [
+    # values
+    ("NaN target", lambda: run(y=with_(Y, np.nan)), ValueError, "y", "index (0, 0), is nan"),
+    ("infinite target", lambda: run(y=with_(Y, np.inf, (3, 1))), ValueError, "y", "index (3, 1), is inf"),
+    ("NaN mean", lambda: sc.Gaussian(with_(MEAN, np.nan), 1.0), ValueError, "mean", "finite"),
+    ("infinite scale", lambda: sc.Gaussian(MEAN, np.inf), ValueError, "scale", "finite"),
+    ("NaN covariance", lambda: sc.Gaussian(MEAN, covariance=EYE * np.nan), ValueError, "covariance", "finite"),
+    ("NaN weights", lambda: sc.GaussianMixture([[np.nan, 1]], [[[0.0], [1.0]]], [[1, 1]]), ValueError, "weights", "finite"),
+    ("NaN scores", lambda: sc.Scores(with_(SCORES, np.nan)), ValueError, "at_targets", "finite"),
+    ("NaN base scores", lambda: sc.Scores(SCORES, AT_BASE * np.nan), ValueError, "at_base", "finite"),
+    ("NaN base points", lambda: sc.Scores(SCORES, AT_BASE, POINTS * np.nan), ValueError, "base_points", "finite"),
+    ("NaN from the score", lambda: run(sc.ScoreFunction(lambda y: y * np.nan, N, D)), ValueError, "predictions.score", "support"),
+    ("NaN in base", lambda: K.GFD(base=POINTS * np.nan), ValueError, "base", "finite"),
+    ("zero scores", lambda: run(sc.Scores(0 * SCORES, AT_BASE)), ValueError, "predictions.score", "zero everywhere"),
+    ("float32 overflow", lambda: run(sc.Scores(np.float32(1e30) * SCORES.astype("f4"), AT_BASE.astype("f4")), Y.astype("f4")),
+     ValueError, "float64", "overflow"),
+    # sizes
+    ("one target", lambda: run(sc.Gaussian(MEAN[:1], 1.0), Y[:1]), ValueError, "y", "at least 2"),
+    ("empty targets", lambda: run(y=Y[:0]), ValueError, "y", "(0, 2)"),
+    ("empty predictions", lambda: sc.Gaussian(MEAN[:0], 1.0), ValueError, "mean", "(0, 2)"),
+    ("no dimension", lambda: sc.Gaussian(MEAN[:, :0], 1.0), ValueError, "mean", "(12, 0)"),
+    ("fewer targets", lambda: run(y=Y[:5]), ValueError, "y", "(5, 2)"),
+    ("flat targets", lambda: run(y=Y[:, 0]), ValueError, "y", "(12,)"),
+    ("deep targets", lambda: run(y=Y[None]), ValueError, "y", "(1, 12, 2)"),
+    ("number for targets", lambda: run(y=1.0), ValueError, "y", "()"),
+    ("deep means", lambda: sc.Gaussian(MEAN[None], 1.0), ValueError, "mean", "(1, 12, 2)"),
+    ("short scales", lambda: sc.Gaussian(MEAN, np.ones(5)), ValueError, "scale", "(5,)"),
+    ("scale per dimension", lambda: sc.Gaussian(MEAN, np.ones(D)), ValueError, "scale", "(12, 2)"),
+    ("small covariance", lambda: sc.Gaussian(MEAN, covariance=np.eye(3)), ValueError, "covariance", "(3, 3)"),
+    ("means of a mixture", lambda: sc.GaussianMixture([1.0], [0.0], [1.0]), ValueError, "means", "(1,)"),
+    ("weights of a mixture", lambda: sc.GaussianMixture([[1.0]], [[[0.0], [1.0]]], [[1.0, 1.0]]), ValueError, "weights", "(1, 1)"),
+    ("scales of a mixture", lambda: sc.GaussianMixture([[0.5, 0.5]], [[[0.0], [1.0]]], [[1.0]]), ValueError, "scales", "(1, 1)"),
+    ("scores of 3 axes", lambda: sc.Scores(AT_BASE), ValueError, "at_targets", "(12, 4, 2)"),
+    ("base scores", lambda: sc.Scores(SCORES, AT_BASE[:5]), ValueError, "at_base", "(5, 4, 2)"),
+    ("base points", lambda: sc.Scores(SCORES, AT_BASE, POINTS[:, :1]), ValueError, "base_points", "(4, 1)"),
+    ("number of base points", lambda: sc.Scores(SCORES, AT_BASE, POINTS[:3]), ValueError, "base_points", "3"),
+    ("points without scores", lambda: sc.Scores(SCORES, base_points=POINTS), ValueError, "base_points", "at_base"),
+    ("shape of the score", lambda: run(sc.ScoreFunction(lambda y: y[:3], N, D)), ValueError, "predictions.score", "(3, 2)"),
+    ("base of three rows", lambda: K.GFD(base=sc.Gaussian(MEAN[:3], 1.0)), ValueError, "base", "3 rows"),
+    ("dimension of the base", lambda: run(distribution_kernel=K.GFD(base=np.ones((3, 5)))), ValueError, "base", "dimension 5"),
+    ("dimension of a base measure", lambda: run(distribution_kernel=K.GFD(base=sc.Gaussian([[0.0]], 1.0))), ValueError, "base", "dimension 1"),
+    ("ragged list", lambda: run(y=[[1.0, 2.0], [3.0]]), ValueError, "y", "rectangular"),
+    # ranges
+    ("zero scale", lambda: sc.Gaussian(MEAN, with_(np.ones(N), 0.0, 3)), ValueError, "scale", "positive"),
+    ("negative scale", lambda: sc.Gaussian(MEAN, -1.0), ValueError, "scale", "-1"),
+    ("both spreads", lambda: sc.Gaussian(MEAN, 1.0, covariance=EYE), ValueError, "scale", "not both"),
+    ("no spread", lambda: sc.Gaussian(MEAN), ValueError, "covariance", "either"),
+    ("asymmetric covariance", lambda: sc.Gaussian(MEAN, covariance=with_(EYE, 0.5, (0, 1))), ValueError, "covariance", "symmetric"),
+    ("indefinite covariance", lambda: sc.Gaussian(MEAN, covariance=-EYE), ValueError, "covariance", "positive definite"),
+    ("singular covariance", lambda: sc.Gaussian(MEAN, covariance=np.ones((2, 2))), ValueError, "covariance", "positive definite"),
+    ("indefinite covariance, torch", lambda: sc.Gaussian(torch.tensor(MEAN), covariance=torch.tensor(-EYE)), ValueError, "covariance", "positive definite"),
+    ("indefinite covariance, JAX", lambda: sc.Gaussian(jax.numpy.asarray(MEAN), covariance=jax.numpy.asarray(-EYE)), ValueError, "covariance", "positive definite"),
+    ("weights that sum to 2", lambda: sc.GaussianMixture([[1.0, 1.0]], [[[0.0], [1.0]]], [[1.0, 1.0]]), ValueError, "weights", "sums to 2"),
+    ("negative weight", lambda: sc.GaussianMixture([[-0.5, 1.5]], [[[0.0], [1.0]]], [[1.0, 1.0]]), ValueError, "weights", "-0.5"),
+    ("zero mixture scale", lambda: sc.GaussianMixture([[0.5, 0.5]], [[[0.0], [1.0]]], [[0.0, 1.0]]), ValueError, "scales", "positive"),
+    ("zero bandwidth", lambda: K.Gaussian(0.0), ValueError, "bandwidth", "positive"),
+    ("NaN bandwidth", lambda: K.IMQ(float("nan")), ValueError, "bandwidth", "nan"),
+    ("infinite bandwidth", lambda: K.GFD(bandwidth=float("inf")), ValueError, "bandwidth", "inf"),
+    ("unknown bandwidth", lambda: K.Wasserstein("mean"), ValueError, "bandwidth", "'mean'"),
+    ("bandwidth of no kind", lambda: K.MMD(bandwidth=None), TypeError, "bandwidth", "None"),
+    ("IMQ offset", lambda: K.IMQ(c=0.0), ValueError, "c", "positive"),
+    ("IMQ exponent", lambda: K.IMQ(beta=0.5), ValueError, "beta", "negative"),
+    ("unknown outer", lambda: K.GFD(outer="cubic"), ValueError, "outer", "'cubic'"),
+    ("unknown base", lambda: K.GFD(base="prior"), ValueError, "base", "'prior'"),
+    ("no base point", lambda: K.GFD(n_base=0), ValueError, "n_base", "0"),
+    ("half a base point", lambda: K.KGFD(n_base=1.5), ValueError, "n_base", "1.5"),
+    ("points and a number", lambda: K.GFD(base=POINTS, n_base=3), ValueError, "n_base", "leave it None"),
+    ("flat base", lambda: K.GFD(base=POINTS[0]), ValueError, "base", "(2,)"),
+    ("negative samples", lambda: K.MMD(n_samples=-1), ValueError, "n_samples", "-1"),
+    ("no resample", lambda: run(n_resamples=0), ValueError, "n_resamples", "0"),
+    ("float resamples", lambda: run(n_resamples=99.0), ValueError, "n_resamples", "99.0"),
+    ("true resamples", lambda: run(n_resamples=True), ValueError, "n_resamples", "True"),
+    ("alpha", lambda: run().rejects(5), ValueError, "alpha", "5"),
+    ("unknown model shift", lambda: sc.experiments.mgm(5, 0.1, c="last"), ValueError, "c", "'last'"),
+    # types
+    ("complex targets", lambda: run(y=Y + 0j), TypeError, "y", "complex128"),
+    ("text targets", lambda: run(y=np.full((N, D), "a")), TypeError, "y", "dtype"),
+    ("text in a list", lambda: run(y=[["a", "b"]] * N), TypeError, "y", "Text"),
+    ("missing targets", lambda: run(y=[[None, 1.0]] * N), TypeError, "y", "object"),
+    ("boolean targets", lambda: run(y=Y > 0), TypeError, "y", "bool"),
+    ("masked targets", lambda: run(y=np.ma.masked_greater(Y, 0)), TypeError, "y", "masked"),
+    ("complex means", lambda: sc.Gaussian(MEAN + 0j, 1.0), TypeError, "mean", "complex128"),
+    ("torch and NumPy", lambda: run(y=torch.tensor(Y)), TypeError, "predictions", "torch"),
+    ("torch and JAX", lambda: sc.Gaussian(torch.tensor(MEAN), jax.numpy.ones(N)), TypeError, "scale", "jax"),
+    ("two devices", lambda: sc.Gaussian(torch.tensor(MEAN), torch.ones(N, device="meta")), TypeError, "scale", "meta"),
+    ("NumPy base, torch predictions", lambda: run(sc.Gaussian(torch.tensor(MEAN), 1.0), torch.tensor(Y), distribution_kernel=K.GFD(base=POINTS)),
+     TypeError, "base", "one library"),
+    ("score of another library", lambda: run(sc.ScoreFunction(torch.tensor, N, D)), TypeError, "predictions.score", "same library"),
+    ("score that is a list", lambda: run(sc.ScoreFunction(lambda y: y.tolist(), N, D)), TypeError, "predictions.score", "list"),
+    ("score of integers", lambda: run(sc.ScoreFunction(lambda y: np.ones((N, D), int), N, D)), TypeError, "predictions.score", "int64"),
+    ("no score function", lambda: sc.ScoreFunction(1.0, N, D), TypeError, "score", "float"),
+    ("no n", lambda: sc.ScoreFunction(lambda y: y, 2.0, D), ValueError, "n", "2.0"),
+    ("array for predictions", lambda: run(MEAN), TypeError, "predictions", "ndarray"),
+    ("class for target kernel", lambda: run(target_kernel="gaussian"), TypeError, "target_kernel", "'gaussian'"),
+    ("distribution kernel on targets", lambda: run(target_kernel=K.GFD()), TypeError, "target_kernel", "GFD"),
+    ("target kernel on predictions", lambda: run(distribution_kernel=K.Gaussian()), TypeError, "distribution_kernel", "Gaussian"),
+    ("class instead of kernel", lambda: run(distribution_kernel=K.GFD), TypeError, "distribution_kernel", "GFD"),
+    ("ground kernel", lambda: K.KGFD(ground=2.0), TypeError, "ground", "float"),
+    # what a prediction cannot do
+    ("scores without base", lambda: run(sc.Scores(SCORES)), ValueError, "at_base", "base_points"),
+    ("KGFD without points", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.KGFD()), ValueError, "base_points", "KGFD"),
+    ("other base points", lambda: run(sc.Scores(SCORES, AT_BASE, POINTS), distribution_kernel=K.GFD(base=POINTS + 1)), ValueError, "Scores", "base"),
+    ("new base points", lambda: run(sc.Scores(SCORES, AT_BASE, POINTS), distribution_kernel=K.GFD(n_base=5)), ValueError, "n_base", "own"),
+    ("samples from scores", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.MMD()), TypeError, "MMD", "GFD"),
+    ("match without moments", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.GFD(base="match")), TypeError, "base", "moments"),
+    ("Wasserstein, full", lambda: run(sc.Gaussian(MEAN, covariance=EYE), distribution_kernel=K.Wasserstein()), ValueError, "n_samples", "Hilbertian"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "argument", "words"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
+def test_bad_input_is_named(call, error, argument, words):
+    with pytest.raises(error) as caught:
+        call()
+    message = str(caught.value)
+    assert argument in message
+    assert words in message
+    assert "`" in message
+
+
+ONE_D = MEAN[:, 0]
+FROZEN = np.array(Y)
+FROZEN.flags.writeable = False
+MIXTURE = sc.GaussianMixture([[0.5, 0.5]] * N, [[0.0, 1.0]] * N, [[1.0, 2.0]] * N)
+
+FINE = [
+    ("lists", lambda: run(sc.Gaussian(MEAN.tolist(), [1.0] * N), Y.tolist())),
+    ("integers", lambda: run(sc.Gaussian(np.arange(N), 1), np.arange(N)[::-1])),
+    ("one-dimensional means and targets", lambda: run(sc.Gaussian(ONE_D, 1.0), Y[:, 0])),
+    ("one-dimensional means, two-dimensional targets", lambda: run(sc.Gaussian(ONE_D, 1.0), Y[:, :1])),
+    ("read-only arrays", lambda: run(sc.Gaussian(FROZEN, 1.0), FROZEN + 1.0)),
+    ("read-only targets", lambda: run(y=FROZEN)),
+    ("strided arrays", lambda: run(sc.Gaussian(MEAN[::2, ::-1], 1.0), Y[::2, ::-1])),
+    ("float32", lambda: run(sc.Gaussian(MEAN.astype("f4"), 1.0), Y.astype("f4"))),
+    ("float16", lambda: run(sc.Gaussian(MEAN.astype("f2"), 1.0), Y.astype("f2"))),
+    ("float32 predictions, float64 targets", lambda: run(sc.Gaussian(MEAN.astype("f4"), 1.0), Y)),
+    ("float64 predictions, float32 targets", lambda: run(y=Y.astype("f4"))),
+    ("bfloat16 in torch", lambda: run(sc.Gaussian(torch.tensor(MEAN).bfloat16(), 1.0), torch.tensor(Y).bfloat16())),
+    ("torch with gradients", lambda: run(sc.Gaussian(torch.tensor(MEAN, requires_grad=True), 1.0), torch.tensor(Y))),
+    ("torch predictions, list of targets", lambda: run(sc.Gaussian(torch.tensor(MEAN), 1.0), Y.tolist())),
+    ("identical predictions", lambda: run(sc.Gaussian(0 * MEAN, 1.0))),
+    ("mostly identical predictions", lambda: run(sc.Gaussian(with_(0 * MEAN, 1.0), 1.0))),
+    ("two predictions", lambda: run(sc.Gaussian(MEAN[:2], 1.0), Y[:2])),
+    ("two identical rows", lambda: run(sc.Gaussian(np.zeros(2), 1.0), [0.1, 0.2])),
+    ("duplicated targets", lambda: run(y=with_(Y, Y[1], 0))),
+    ("a shared covariance", lambda: run(sc.Gaussian(MEAN, covariance=EYE))),
+    ("a mixture on the line", lambda: run(MIXTURE, Y[:, 0])),
+    ("a mixture with an empty component", lambda: run(sc.GaussianMixture([[0, 1]] * N, MEAN[:, None, :] + np.zeros((N, 2, D)), np.ones((N, 2))))),
+    ("NumPy integers as options", lambda: run(n_resamples=np.int64(9), distribution_kernel=K.GFD(n_base=np.int64(3)))),
+    ("integer bandwidth", lambda: run(target_kernel=K.Gaussian(2))),
+    ("one resample", lambda: run(n_resamples=1)),
+    ("scores on the line", lambda: run(sc.Scores(SCORES[:, 0], AT_BASE[..., 0], POINTS[:, 0]), Y[:, 0])),
+    ("duplicate base points", lambda: run(distribution_kernel=K.KGFD(base=np.concatenate([POINTS, POINTS])))),
+    ("very distant predictions", lambda: run(sc.Gaussian(MEAN * 1e9, 1.0), MEAN * 1e9 + 1.0, distribution_kernel=K.KGFD())),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", [row[1] for row in FINE], ids=[row[0] for row in FINE])
+def test_sound_input_works(call):
+    result = call()
+    assert np.isfinite(result.statistic)
+    assert 0 < result.pvalue <= 1
+    assert np.all(np.isfinite(result.null_distribution))
+
+
+@pytest.mark.filterwarnings("default")
+def test_constant_targets_warn():
+    with pytest.warns(UserWarning, match="`y` is constant") as caught:
+        result = run(y=0 * Y)
+    assert np.isfinite(result.statistic)
+    assert caught[0].filename == __file__
+
+
+def test_values_are_not_looked_at_while_jax_traces():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value = jax.jit(lambda mean, y: sc.kccsd(sc.Gaussian(mean, 1.0), y))(MEAN, with_(Y, np.nan))
+    assert np.isnan(value)
+    with pytest.raises(TypeError, match="while JAX is tracing"):
+        jax.jit(lambda m, y: sc.kccsd_test(sc.Gaussian(m, 1.0), y))(MEAN, Y)
+    with pytest.raises(TypeError, match="give `ground` a number"):
+        jax.jit(lambda m, y: sc.kccsd(sc.Gaussian(m, 1.0), y, distribution_kernel=K.KGFD()))(MEAN, Y)
