@@ -11,18 +11,21 @@ import pytest
 class Backend:
     name: str
     xp: Any
+    device: Any = None
 
-    def array(self, values, dtype="float64"):
-        return self.xp.asarray(np.asarray(values), dtype=getattr(self.xp, dtype))
+    def array(self, values):
+        return self.xp.asarray(np.asarray(values), dtype=self.xp.float64, device=self.device)
 
 
 def make_backend(name):
     if name == "numpy":
         return Backend(name, np)
-    if name == "torch":
+    if name in ("torch", "cuda"):
         import torch
 
-        return Backend(name, torch)
+        if name == "cuda" and not torch.cuda.is_available():
+            pytest.skip("no CUDA device on this machine")
+        return Backend(name, torch, "cuda" if name == "cuda" else "cpu")
     if name == "jax":
         import jax
 
@@ -33,6 +36,6 @@ def make_backend(name):
     return Backend(name, array_api_strict)
 
 
-@pytest.fixture(params=["numpy", "torch", "jax", "strict"])
+@pytest.fixture(params=["numpy", "torch", "cuda", "jax", "strict"])
 def backend(request):
     return make_backend(request.param)

@@ -98,7 +98,12 @@ def test_scores_answers_where_it_can():
 
 def test_models_of_the_paper_are_calibrated_at_zero_and_not_beyond():
     """The standardised residuals of a calibrated model are standard normal."""
-    for model, delta in ((sc.experiments.mgm, 0.1), (sc.experiments.lgm, 0.1), (sc.experiments.hgm, 1.0), (sc.experiments.qgm, 1.0)):
+    for model, delta in (
+        (sc.experiments.mgm, 0.1),
+        (sc.experiments.lgm, 0.1),
+        (sc.experiments.hgm, 1.0),
+        (sc.experiments.qgm, 1.0),
+    ):
         residuals = []
         for degree in (0.0, delta):
             predictions, y = model(20_000, degree, rng=7)

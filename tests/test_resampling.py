@@ -47,7 +47,9 @@ def test_against_brute_force(backend, n, tile):
         scale = n * (n - 1)
         np.testing.assert_allclose(float(totals.statistic[v]), H.sum() / scale, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(to_numpy(totals.contributions)[v], H.sum(axis=1) / scale, rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(to_numpy(totals.null)[v], np.einsum("ib,ij,jb->b", e, H, e) / scale, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(
+            to_numpy(totals.null)[v], np.einsum("ib,ij,jb->b", e, H, e) / scale, rtol=1e-10, atol=1e-13
+        )
 
 
 def test_result_does_not_depend_on_the_number_of_threads(monkeypatch):
@@ -125,17 +127,19 @@ def test_signs_of_given_bits():
 
 
 GROWTH = """
-import resource, numpy as np, scorecal as sc
+import scorecal as sc
+def peak():  # of this process alone; ru_maxrss would begin at its parent's
+    return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 predictions, y = sc.experiments.mgm(50_000, 0.0, rng=0)
 sc.kccsd_test(*sc.experiments.mgm(10, 0.0, rng=0), rng=0)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 result = sc.kccsd_test(predictions, y, rng=0)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print(peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_memory_of_fifty_thousand_points():
     """At the default number of resamples, the process grows by less than 500 MB."""
     run = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True, env=os.environ)
-    assert float(run.stdout) < 500
+    assert 0 < float(run.stdout) < 500

@@ -55,8 +55,9 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
 class RadialStein:
     """H for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and any kernel between predictions:
 
-    h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d) - (4 f'' / sigma^2) t
-      = f (s_i.s_j + (f' / f) (gradient - (4 / sigma^2) t f'' / f')).
+    h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d - 2 t f'' / f').
+
+    With f' / f = slope v and t f'' / f' = offset + r, what does not depend on t is the product `gradient`.
     """
 
     gram: Gram
@@ -64,7 +65,7 @@ class RadialStein:
     scores: Product
     gradient: Product
     distance: Product
-    precision: Array
+    scale: Array  # -4 slope / sigma^2
 
     @property
     def floats_per_pair(self) -> int:
@@ -73,22 +74,22 @@ class RadialStein:
     def __call__(self, rows: slice, cols: slice) -> Array:
         product = self.distance(rows, cols)
         t = array_namespace(product).maximum(product, 0.0)
-        value, slope, bend = self.kernel.profile(t, 4.0 * self.precision)
-        h_over_f = self.scores(rows, cols) + slope * (self.gradient(rows, cols) - bend)
-        return self.gram(rows, cols) * value * h_over_f
+        f, v, r = self.kernel.profile(t, self.scale)
+        h_over_f = self.scores(rows, cols) + v * (self.gradient(rows, cols) + r)
+        return self.gram(rows, cols) * f * h_over_f
 
 
 def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> RadialStein:
     xp = array_namespace(targets)
     y = _centre(targets)
-    precision = 1.0 / bandwidth**2
-    # (2 / sigma^2) (s_j.y_i + s_i.y_j - s_i.y_i - s_j.y_j - d), half of the last three terms to each side.
-    own = -2.0 * precision * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1])
-    ones, scaled = xp.ones_like(own), 2.0 * precision * y
+    factor = 2.0 * kernel.slope / bandwidth**2
+    # factor (s_j.y_i + s_i.y_j - s_i.y_i - s_j.y_j - d - 2 offset), half of the constants to each side.
+    own = -factor * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1] + kernel.offset)
+    ones, scaled = xp.ones_like(own), factor * y
     gradient = Product(xp.concat([scaled, scores, own, ones], axis=1), xp.concat([scores, scaled, ones, own], axis=1))
     half = augment(y / bandwidth)
     distance = Product(-2.0 * half.left, half.right)
-    return RadialStein(gram, kernel, Product(scores, scores), gradient, distance, precision)
+    return RadialStein(gram, kernel, Product(scores, scores), gradient, distance, -2.0 * factor)
 
 
 def _centre(targets: Array) -> Array:

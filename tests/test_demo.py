@@ -1,0 +1,56 @@
+"""The demo and the command line, as people run them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scorecal import cli, demo
+
+
+def test_demo_tells_the_honest_from_the_others():
+    verdicts = {verdict.forecaster: verdict for verdict in demo.judge()}
+    assert len(verdicts) == 6
+    assert not verdicts["regression, noise by season"].result.rejects()
+    assert not verdicts["climatology"].result.rejects()
+    assert "biased" in verdicts["regression, thermometer 1 degree off"].sentence
+    assert "over-confident" in verdicts["nearest days, noise from training"].sentence
+    assert "over-confident" in verdicts["regression, error of the mean"].sentence
+
+
+def test_readme_shows_what_the_demo_prints(tmp_path, capsys):
+    assert cli.main(["demo", "--out", str(tmp_path / "demo.png")]) == 0
+    printed = capsys.readouterr().out
+    rows = re.findall(r"^.+ 0\.\d{3}   .+$", printed, flags=re.MULTILINE)
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    assert len(rows) == 6
+    assert all(row in readme for row in rows)
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_command_line_from_outside(tmp_path):
+    command = Path(sys.executable).with_name("scorecal")
+    run = subprocess.run([command, "demo"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Picture saved to demo.png" in run.stdout
+    assert (tmp_path / "demo.png").exists()
+    helped = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
+    assert "demo" in helped.stdout
+
+
+def test_folder_that_is_not_there(tmp_path, capsys):
+    assert cli.main(["demo", "--out", str(tmp_path / "nowhere" / "demo.png")]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_without_matplotlib(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert cli.main(["demo", "--out", str(tmp_path / "demo.png")]) == 2
+    assert 'pip install "scorecal[cli]"' in capsys.readouterr().err
+
+
+def test_unknown_command(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["dance"])
+    assert "invalid choice" in capsys.readouterr().err
