@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from .._arrays import Array, array_namespace
+import numpy as np
+
+from .._arrays import Array, array_namespace, like
 from ..predictions import Gaussian as GaussianPredictions
 from .radial import Radial
 
@@ -105,7 +107,7 @@ class GaussianMMD:
             log_det = xp.sum(xp.log1p(spread / tau2) + 0.0 * shift, axis=-1)
             quadratic = xp.sum(shift**2 / (tau2 + spread), axis=-1)
         else:
-            total = spread / tau2 + xp.eye(self.predictions.dim, dtype=spread.dtype)
+            total = spread / tau2 + like(np.eye(self.predictions.dim), spread)
             log_det = xp.linalg.slogdet(total)[1]
             quadratic = xp.sum(shift * xp.linalg.solve(total, shift[..., None])[..., 0], axis=-1) / tau2
         return xp.exp(-0.5 * (log_det + quadratic))
