@@ -135,7 +135,7 @@ BAD = [
     ("KGFD without points", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.KGFD()), ValueError, "base_points", "KGFD"),
     ("other base points", lambda: run(sc.Scores(SCORES, AT_BASE, POINTS), distribution_kernel=K.GFD(base=POINTS + 1)), ValueError, "Scores", "base"),
     ("new base points", lambda: run(sc.Scores(SCORES, AT_BASE, POINTS), distribution_kernel=K.GFD(n_base=5)), ValueError, "n_base", "own"),
-    ("samples from scores", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.MMD()), TypeError, "MMD", "GFD"),
+    ("samples from scores", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.MMD()), TypeError, "predictions", "GFD"),
     ("match without moments", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.GFD(base="match")), TypeError, "base", "moments"),
     ("Wasserstein, full", lambda: run(sc.Gaussian(MEAN, covariance=EYE), distribution_kernel=K.Wasserstein()), ValueError, "n_samples", "Hilbertian"),
 ]  # fmt: skip

@@ -7,12 +7,13 @@ import pytest
 
 import scorecal as sc
 from scorecal._kccsd import kccsd_pairs
+from scorecal._skce import skce_pairs
 from scorecal.coordinates import identity
 from scorecal.kernels import distribution_gram
 from scorecal.kernels.second_order import isotropic_pair_medians
 from scorecal.resampling import Signs, u_statistics
 
-GOLDEN = np.load(Path(__file__).parent / "data" / "golden_kccsd.npz")
+GOLDEN = np.load(Path(__file__).parent / "data" / "golden.npz")
 CASES = sorted(name.removesuffix("/K") for name in GOLDEN if name.endswith("/K"))
 UPPER = np.triu_indices(32, 1)
 WHOLE = slice(0, 32)
@@ -25,7 +26,7 @@ def load(case):
 
 
 def kernels(case, ground):
-    model, target, distribution, version = case.split("/")
+    model, _, target, distribution, version = case.split("/")
     width = "median" if version == "median" else 1.0
     ground = sc.kernels.Gaussian(ground)
     points = GOLDEN[f"{model}/base_points"]
@@ -46,7 +47,13 @@ def compute(case, ground):
     distribution_kernel, target_kernel = kernels(case, ground)
     rng = np.random.default_rng(0)
     gram, _ = distribution_gram(distribution_kernel, predictions, y, rng)
-    function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
+    if "/skce/" in case:
+        function, reference, bandwidths, how = skce_pairs(
+            predictions, y, distribution_kernel, target_kernel, None, None, rng
+        )
+        assert how["expectations"] == "exact"
+    else:
+        function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
     signs = Signs(np.packbits(GOLDEN[f"{model}/signs"].T > 0), 100)
     return (
         gram(WHOLE, WHOLE)[UPPER],
@@ -61,7 +68,7 @@ def assert_agrees(actual, expected, rtol):
 
 
 def test_all_cases_are_here():
-    assert len(CASES) == 42
+    assert len(CASES) == 54
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy, without_gradients
+from ._arrays import Array, array_namespace
+from ._pipeline import (
+    as_distribution_kernel,
+    as_radial_kernel,
+    as_targets,
+    bootstrap_result,
+    check_n_resamples,
+    statistic_of,
+)
 from .coordinates import Coordinates, identity
-from .kernels import GFD, DistributionKernel, Euclidean, Gaussian, Radial, distribution_gram, resolve_bandwidth
-from .predictions import Predictions, held_array
-from .resampling import PairFunction, draw_signs, u_statistics
-from .results import CalibrationResult, calibration_result, check_overflow
+from .kernels import GFD, DistributionKernel, Euclidean, Radial, distribution_gram, resolve_bandwidth
+from .predictions import Predictions
+from .resampling import PairFunction
+from .results import CalibrationResult
 from .statistics import stein_pairs
 
 __all__ = ["kccsd", "kccsd_test"]
@@ -87,20 +93,10 @@ def kccsd_test(
     >>> sc.kccsd_test(sc.Gaussian(mean + 0.5, 1.0), y, rng=1).pvalue
     0.001
     """
-    n_resamples = _check_n_resamples(n_resamples)
+    n_resamples = check_n_resamples(n_resamples)
     rng = np.random.default_rng(rng)
-    function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    if not has_values(reference):
-        raise TypeError("A p-value cannot be computed while JAX is tracing; use `kccsd`, or call the test outside.")
-    with without_gradients(reference):
-        totals = u_statistics([function], reference, draw_signs(predictions.n, n_resamples, rng))
-    return calibration_result(
-        float(totals.statistic[0]),
-        to_numpy(totals.null)[0].astype(np.float64),
-        to_numpy(totals.contributions)[0].astype(np.float64),
-        MappingProxyType({name: float(to_numpy(value)) for name, value in bandwidths.items()}),
-        float(array_namespace(reference).finfo(reference.dtype).eps),
-    )
+    pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
+    return bootstrap_result(*pairs, n_resamples, rng)
 
 
 def kccsd(
@@ -130,12 +126,8 @@ def kccsd(
     >>> bool(sc.kccsd(predictions, y) == sc.kccsd_test(predictions, y, rng=1).statistic)
     True
     """
-    rng = np.random.default_rng(rng)
-    function, reference, _ = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    value = u_statistics([function], reference).statistic[0]
-    if has_values(value):
-        check_overflow(float(to_numpy(value)))
-    return value
+    pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, np.random.default_rng(rng))
+    return statistic_of(*pairs[:2])
 
 
 def kccsd_pairs(
@@ -147,16 +139,9 @@ def kccsd_pairs(
     rng: np.random.Generator,
 ) -> tuple[PairFunction, Array, Mapping[str, Any]]:
     """Predictions -> coordinates -> kernels -> pair function; also an array to work like, and the bandwidths."""
-    target_kernel = Gaussian() if target_kernel is None else target_kernel
-    if not isinstance(target_kernel, Radial):
-        raise TypeError(f"`target_kernel` must be `kernels.Gaussian` or `kernels.IMQ`, but is {target_kernel!r}.")
-    distribution_kernel = GFD() if distribution_kernel is None else distribution_kernel
-    if isinstance(distribution_kernel, type) or not hasattr(distribution_kernel, "distance"):
-        raise TypeError(
-            "`distribution_kernel` must be `kernels.GFD`, `KGFD`, `MMD` or `Wasserstein`, but is "
-            f"{distribution_kernel!r}."
-        )
-    predictions, targets, scores = coordinates(predictions, _as_targets(y, predictions))
+    target_kernel = as_radial_kernel("target_kernel", target_kernel)
+    distribution_kernel = as_distribution_kernel(distribution_kernel, GFD())
+    predictions, targets, scores = coordinates(predictions, as_targets(y, predictions))
     xp = array_namespace(targets)
     targets = xp.astype(targets, scores.dtype, copy=False)
     with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
@@ -164,36 +149,3 @@ def kccsd_pairs(
         bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
         function = stein_pairs(targets, scores, target_kernel, bandwidth, gram)
     return function, targets, {"target": bandwidth, **bandwidths}
-
-
-def _as_targets(y: Any, predictions: Predictions) -> Array:
-    if not isinstance(predictions, Predictions):
-        raise TypeError(
-            "`predictions` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, "
-            f"but is a {type(predictions).__name__}."
-        )
-    held = held_array(predictions)
-    targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
-    if targets.ndim == 1 and predictions.dim == 1:
-        targets = targets[:, None]
-    if tuple(targets.shape) != (predictions.n, predictions.dim):
-        raise ValueError(
-            f"`y` must have shape (n, d) = ({predictions.n}, {predictions.dim}) to fit `predictions`, "
-            f"but has {tuple(targets.shape)}."
-        )
-    if predictions.n < 2:
-        raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
-    check_finite("y", targets, "Drop rows without a target before the test.")
-    xp = array_namespace(targets)
-    if has_values(targets) and bool(xp.all(targets == targets[:1, :])):
-        warnings.warn(
-            "`y` is constant: all targets are equal. That is odd for a random outcome; was the right column given?",
-            stacklevel=4,
-        )
-    return targets
-
-
-def _check_n_resamples(n_resamples: Any) -> int:
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
-        raise ValueError(f"`n_resamples` must be a positive integer, but is {n_resamples!r}.")
-    return int(n_resamples)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, device_of
-from .distances import Distance
+from .._arrays import Array, array_namespace
+from .distances import Distance, pairwise
 
 __all__ = ["MAX_PAIRS", "median_distance", "pair_indices"]
 
 MAX_PAIRS = 100_000
-_FLOATS_AT_ONCE = 4_000_000
 
 
 def median_distance(distance: Distance, reference: Array) -> Array:
@@ -20,7 +19,7 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     there is no branch on values, so JAX can trace it.
     """
     xp = array_namespace(reference)
-    squared = _pair_distances(distance, reference)
+    squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
     total = squared.shape[0]
     ordered = xp.sort(squared)
 
@@ -34,20 +33,6 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     median, positive_median = middle(0 * zeros), middle(zeros)
     fallback = xp.where(positive_median > 0, positive_median, xp.ones_like(median))
     return xp.where(median > 0, median, fallback)
-
-
-def _pair_distances(distance: Distance, reference: Array) -> Array:
-    xp = array_namespace(reference)
-    i, j = pair_indices(distance.n, MAX_PAIRS)
-    step = max(1, _FLOATS_AT_ONCE // distance.floats_per_pair)
-    device = device_of(reference)
-
-    def index(k: np.ndarray) -> Array:
-        return xp.asarray(k.astype(np.int32), device=device)
-
-    return xp.concat(
-        [distance.pairs(index(i[at : at + step]), index(j[at : at + step])) for at in range(0, len(i), step)]
-    )
 
 
 def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,11 +7,12 @@ from typing import Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
-from ..predictions import Gaussian as GaussianPredictions
-from .radial import Radial
+from .._arrays import Array, array_namespace, device_of
+from .mean_embeddings import MeanEmbeddings
 
-__all__ = ["Distance", "Euclidean", "GaussianMMD", "SampleMMD"]
+__all__ = ["Distance", "Euclidean", "MMDDistance", "mmd_distance", "pairwise"]
+
+_FLOATS_AT_ONCE = 4_000_000
 
 
 class Distance(Protocol):
@@ -56,96 +57,44 @@ class Euclidean:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianMMD:
-    """Exact MMD^2 between Gaussian predictions, Gaussian ground kernel of bandwidth `ground`."""
+class MMDDistance:
+    """Squared maximum mean discrepancy, |mu_i - mu_j|^2 between mean embeddings."""
 
-    predictions: GaussianPredictions
-    ground: float
-
-    @property
-    def n(self) -> int:
-        return self.predictions.n
-
-    @property
-    def floats_per_pair(self) -> int:
-        d = self.predictions.dim
-        return 6 * d if self.predictions.scale is not None else 4 * d * d + 4 * d
-
-    def pairs(self, i: Array, j: Array) -> Array:
-        xp = array_namespace(self.predictions.mean)
-        mean, spread = self.predictions.mean, self._spread
-
-        def take(a: Array, k: Array) -> Array:
-            return xp.take(a, k, axis=0)
-
-        return self._squared(take(mean, i), take(mean, j), take(spread, i), take(spread, j))
-
-    def block(self, rows: slice, cols: slice) -> Array:
-        mean, spread = self.predictions.mean, self._spread
-        return self._squared(mean[rows, None, :], mean[None, cols, :], spread[rows, None, ...], spread[None, cols, ...])
-
-    @property
-    def _spread(self) -> Array:
-        p = self.predictions
-        return p.covariance if p.scale is None else p.scale**2
-
-    def _squared(self, mean: Array, mean2: Array, spread: Array, spread2: Array) -> Array:
-        xp = array_namespace(mean)
-        zero = 0.0 * mean
-        squared = (
-            self._expected(zero, spread + spread)
-            + self._expected(0.0 * mean2, spread2 + spread2)
-            - 2.0 * self._expected(mean - mean2, spread + spread2)
-        )
-        return xp.maximum(squared, xp.zeros_like(squared))
-
-    def _expected(self, shift: Array, spread: Array) -> Array:
-        """E l(X, X') for X - X' ~ N(shift, spread)."""
-        xp = array_namespace(shift)
-        tau2 = self.ground**2
-        if self.predictions.scale is not None:
-            log_det = xp.sum(xp.log1p(spread / tau2) + 0.0 * shift, axis=-1)
-            quadratic = xp.sum(shift**2 / (tau2 + spread), axis=-1)
-        else:
-            total = spread / tau2 + like(np.eye(self.predictions.dim), spread)
-            log_det = xp.linalg.slogdet(total)[1]
-            quadratic = xp.sum(shift * xp.linalg.solve(total, shift[..., None])[..., 0], axis=-1) / tau2
-        return xp.exp(-0.5 * (log_det + quadratic))
-
-
-@dataclass(frozen=True, eq=False)
-class SampleMMD:
-    """MMD^2 between the empirical distributions of samples (n, S, d), any ground kernel.
-
-    All S^2 terms are kept, the equal ones included: it is a distance between two real distributions, hence
-    Hilbertian, where the unbiased estimate is not even non-negative.
-    """
-
-    samples: Array
-    ground: Radial
-    bandwidth: float
+    embeddings: MeanEmbeddings
+    norms: Array  # <mu_i, mu_i>, shape (n,)
 
     @property
     def n(self) -> int:
-        return int(self.samples.shape[0])
+        return self.embeddings.n
 
     @property
     def floats_per_pair(self) -> int:
-        return int(self.samples.shape[1]) ** 2 * (int(self.samples.shape[2]) + 3)
+        return 2 + self.embeddings.floats_per_pair
 
     def pairs(self, i: Array, j: Array) -> Array:
-        xp = array_namespace(self.samples)
-        return self._squared(xp.take(self.samples, i, axis=0), xp.take(self.samples, j, axis=0))
+        xp = array_namespace(self.norms)
+        return _positive(xp.take(self.norms, i) + xp.take(self.norms, j) - 2.0 * self.embeddings.pairs(i, j))
 
     def block(self, rows: slice, cols: slice) -> Array:
-        return self._squared(self.samples[rows, None, ...], self.samples[None, cols, ...])
+        return _positive(self.norms[rows][:, None] + self.norms[cols][None, :] - 2.0 * self.embeddings(rows, cols))
 
-    def _squared(self, x: Array, x2: Array) -> Array:
-        xp = array_namespace(x)
-        squared = self._mean(x, x) + self._mean(x2, x2) - 2.0 * self._mean(x, x2)
-        return xp.maximum(squared, xp.zeros_like(squared))
 
-    def _mean(self, x: Array, x2: Array) -> Array:
-        xp = array_namespace(x)
-        t = xp.sum((x[..., :, None, :] - x2[..., None, :, :]) ** 2, axis=-1) / self.bandwidth**2
-        return xp.mean(self.ground.profile(t)[0], axis=(-2, -1))
+def mmd_distance(embeddings: MeanEmbeddings, reference: Array) -> MMDDistance:
+    everyone = np.arange(embeddings.n)
+    return MMDDistance(embeddings, pairwise(embeddings, everyone, everyone, reference))
+
+
+def pairwise(of: Distance | MeanEmbeddings, i: np.ndarray, j: np.ndarray, reference: Array) -> Array:
+    """`of.pairs(i, j)`, as many at a time as memory allows."""
+    xp = array_namespace(reference)
+    step = max(1, _FLOATS_AT_ONCE // of.floats_per_pair)
+
+    def index(k: np.ndarray) -> Array:
+        return xp.asarray(k.astype(np.int32), device=device_of(reference))
+
+    return xp.concat([of.pairs(index(i[at : at + step]), index(j[at : at + step])) for at in range(0, len(i), step)])
+
+
+def _positive(squared: Array) -> Array:
+    """Rounding must not make a squared distance negative."""
+    return array_namespace(squared).maximum(squared, 0.0)

@@ -11,13 +11,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, has_values, like
+from .._arrays import Array, has_values, like
 from ..predictions import Gaussian as GaussianPredictions
-from ..predictions import Predictions
+from ..predictions import GaussianMixture, Predictions, draw_samples, held_array
 from . import embeddings
 from .bandwidth import median_distance
 from .base import base_measure, base_scores, check_base, check_count
-from .distances import Distance, Euclidean, GaussianMMD, SampleMMD
+from .distances import Distance, Euclidean, mmd_distance
+from .mean_embeddings import GaussianMeasures, MeanEmbeddings, PointMeasures
 from .radial import Gaussian, Radial, check_bandwidth
 from .second_order import second_order_median
 
@@ -163,14 +164,15 @@ class MMD:
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
-        exact = self.n_samples is None and isinstance(self.ground, Gaussian)
-        if exact and isinstance(predictions, GaussianPredictions):
-            tau = _ground_bandwidth(self.ground, predictions, None)
-            return GaussianMMD(predictions, tau), {"ground": tau}
-        samples = _samplable(predictions, "MMD").sample(self.n_samples or DEFAULT_N_SAMPLES, rng)
-        samples = array_namespace(samples).permute_dims(samples, (1, 0, 2))
         tau = _ground_bandwidth(self.ground, predictions, None)
-        return SampleMMD(like(samples, reference), self.ground, tau), {"ground": tau}
+        exact = self.n_samples is None and isinstance(self.ground, Gaussian)
+        if exact and isinstance(predictions, GaussianPredictions | GaussianMixture):
+            embeddings: MeanEmbeddings = GaussianMeasures(*predictions.components(), tau)
+        else:
+            samples = draw_samples(predictions, self.n_samples or DEFAULT_N_SAMPLES, rng)
+            weights = like(np.full(samples.shape[1], 1.0 / samples.shape[1]), reference)
+            embeddings = PointMeasures(weights, like(samples, reference), self.ground, tau)
+        return mmd_distance(embeddings, reference), {"ground": tau}
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ class Wasserstein:
         if self.n_samples is None and isinstance(predictions, GaussianPredictions):
             return Euclidean(embeddings.gaussian_wasserstein(predictions)), {}
         directions = embeddings.random_directions(self.n_projections, predictions.dim, rng)
-        samples = _samplable(predictions, "Wasserstein").sample(self.n_samples or DEFAULT_N_SAMPLES, rng)
+        samples = draw_samples(predictions, self.n_samples or DEFAULT_N_SAMPLES, rng)
         return Euclidean(embeddings.sliced_wasserstein(samples, like(directions, reference))), {}
 
 
@@ -223,19 +225,10 @@ def _check_ground(ground: Any) -> None:
         )
 
 
-def _samplable(predictions: Predictions, kernel: str) -> Any:
-    if not hasattr(predictions, "sample"):
-        raise TypeError(
-            f"`{kernel}` needs samples, and {type(predictions).__name__} predictions cannot be sampled. "
-            "Use `GFD` or `KGFD`, which need scores only."
-        )
-    return predictions
-
-
 def _ground_bandwidth(ground: Radial, predictions: Predictions, points: Array | None) -> float:
     if not isinstance(ground.bandwidth, str):
         return float(ground.bandwidth)
-    held = getattr(predictions, "mean", points)
+    held = held_array(predictions)
     if held is not None and not has_values(held):
         raise TypeError('The ground bandwidth "median" cannot be found while JAX is tracing; give `ground` a number.')
     if points is None or hasattr(predictions, "sample"):

@@ -82,10 +82,10 @@ def gaussian_wasserstein(predictions: Gaussian) -> Array:
 
 
 def sliced_wasserstein(samples: Array, directions: Array) -> Array:
-    """Sliced Wasserstein-2 between samples (S, n, d): mean over directions of that between sorted projections."""
+    """Sliced Wasserstein-2 between samples (n, S, d): mean over directions of that between sorted projections."""
     xp = array_namespace(samples)
-    n_samples, n, _ = samples.shape
-    ordered = xp.sort(xp.permute_dims(samples, (1, 0, 2)) @ directions.mT, axis=1)
+    n, n_samples, _ = samples.shape
+    ordered = xp.sort(samples @ directions.mT, axis=1)
     return xp.reshape(ordered, (n, -1)) / (n_samples * directions.shape[0]) ** 0.5
 
 

@@ -13,32 +13,17 @@ from ..predictions import Predictions
 from .bandwidth import median_distance
 from .distances import Distance, Euclidean
 from .distribution import DistributionKernel
+from .products import Product, augment
+from .radial import Gaussian, Radial
 
-__all__ = ["DistanceGram", "EmbeddingGram", "Gram", "Product", "augment", "distribution_gram", "resolve_bandwidth"]
-
-
-@dataclass(frozen=True, eq=False)
-class Product:
-    """Blocks of left @ right', the one operation to which everything pairwise is brought."""
-
-    left: Array
-    right: Array
-
-    def __call__(self, rows: slice, cols: slice) -> Array:
-        return self.left[rows, :] @ self.right[cols, :].mT
-
-
-def augment(features: Array) -> Product:
-    """The product whose entries are -|x_i - x_j|^2 / 2: the norms ride along as two more columns.
-
-    Features are centred first, since the norms cancel; at a median of some rows, which no outlier drags away.
-    """
-    xp = array_namespace(features)
-    some = features[:: max(1, features.shape[0] // 1024), :]
-    features = features - xp.sort(some, axis=0)[some.shape[0] // 2, :]
-    norms = -0.5 * xp.sum(features**2, axis=1, keepdims=True)
-    ones = xp.ones_like(norms)
-    return Product(xp.concat([features, norms, ones], axis=1), xp.concat([features, ones, norms], axis=1))
+__all__ = [
+    "DistanceGram",
+    "EmbeddingGram",
+    "Gram",
+    "distribution_gram",
+    "radial_gram",
+    "resolve_bandwidth",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +63,29 @@ class DistanceGram:
         return array_namespace(squared).exp(-0.5 * squared / self.bandwidth**2)
 
 
-Gram = EmbeddingGram | DistanceGram
+@dataclass(frozen=True, eq=False)
+class RadialGram:
+    """A radial kernel between rows of `features` (n, p), given in units of the bandwidth."""
+
+    features: Array
+    kernel: Radial
+    floats_per_pair: int = 5
+
+    @cached_property
+    def _product(self) -> Product:
+        return augment(self.features)
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        xp = array_namespace(self.features)
+        return self.kernel.profile(-2.0 * xp.minimum(self._product(rows, cols), 0.0))[0]
+
+
+Gram = EmbeddingGram | DistanceGram | RadialGram
+
+
+def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram | RadialGram:
+    """The kernel between inputs; a Gaussian one can be merged with that of the targets."""
+    return EmbeddingGram(features, "gaussian") if isinstance(kernel, Gaussian) else RadialGram(features, kernel)
 
 
 def distribution_gram(

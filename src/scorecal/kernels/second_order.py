@@ -6,12 +6,11 @@ For each pair of predictions, the median distance between draws of their equal m
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from .._arrays import Array, to_numpy
-from ..predictions import Gaussian, Predictions
+from ..predictions import Gaussian, Predictions, draw_samples
 from .bandwidth import pair_indices
 
 __all__ = ["MAX_SECOND_ORDER_PAIRS", "isotropic_pair_medians", "second_order_median"]
@@ -69,13 +68,13 @@ def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
     return np.where(near, chndtr(x, d, np.where(near, noncentrality, 0.0)), far)
 
 
-def _sampled_pair_medians(predictions: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    draws = to_numpy(predictions.sample(2 * _N_DRAWS, np.random.default_rng(0))).astype(np.float64)
-    first, second = draws[:_N_DRAWS], draws[_N_DRAWS:]
+def _sampled_pair_medians(predictions: Predictions, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    draws = to_numpy(draw_samples(predictions, 2 * _N_DRAWS, np.random.default_rng(0))).astype(np.float64)
+    first, second = draws[:, :_N_DRAWS], draws[:, _N_DRAWS:]
     medians = np.empty(len(i))
     step = max(1, 1_000_000 // (_N_DRAWS * predictions.dim))
     for at in range(0, len(i), step):
         a, b = i[at : at + step], j[at : at + step]
-        distances = [np.linalg.norm(first[:, p] - second[:, q], axis=-1) for p, q in ((a, a), (b, b), (a, b), (b, a))]
-        medians[at : at + step] = np.median(np.concatenate(distances), axis=0)
+        distances = [np.linalg.norm(first[p] - second[q], axis=-1) for p, q in ((a, a), (b, b), (a, b), (b, a))]
+        medians[at : at + step] = np.median(np.concatenate(distances, axis=1), axis=1)
     return medians

@@ -1,8 +1,21 @@
 """Who is judged: batches of n predictive distributions."""
 
+from .categorical import Categorical
 from .gaussian import Gaussian
+from .mala import MALA
 from .mixture import GaussianMixture
-from .protocol import Predictions, evaluate_score, held_array
+from .protocol import Predictions, draw_samples, evaluate_score, held_array
 from .scores import ScoreFunction, Scores
 
-__all__ = ["Gaussian", "GaussianMixture", "Predictions", "ScoreFunction", "Scores", "evaluate_score", "held_array"]
+__all__ = [
+    "MALA",
+    "Categorical",
+    "Gaussian",
+    "GaussianMixture",
+    "Predictions",
+    "ScoreFunction",
+    "Scores",
+    "draw_samples",
+    "evaluate_score",
+    "held_array",
+]

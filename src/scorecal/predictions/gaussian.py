@@ -108,6 +108,12 @@ class Gaussian:
             return self.mean + self.scale * z
         return self.mean + (self._cholesky @ z[..., None])[..., 0]
 
+    def components(self) -> tuple[Array, Array, Array]:
+        """As a mixture of one: weights (n, 1), means (n, 1, d), and variances (n, 1, 1 or d) or covariances."""
+        spread: Array = self.covariance if self.scale is None else self.scale**2
+        weights = array_namespace(self.mean).ones_like(self.mean[:, :1])
+        return weights, self.mean[:, None, :], spread[:, None, ...]
+
     def moments(self) -> tuple[Array, Array]:
         """Means (n, d) and covariances (n, d, d)."""
         if self.covariance is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .categorical import check_sums_to_one
 
 __all__ = ["GaussianMixture"]
 
@@ -58,7 +59,7 @@ class GaussianMixture:
         check_finite("weights", weights)
         check_finite("means", means)
         check_finite("scales", scales)
-        _check_weights(weights)
+        check_sums_to_one("weights", weights)
         _check_positive(scales)
         for name, array in (("weights", weights), ("means", means), ("scales", scales)):
             object.__setattr__(self, name, array[..., None] if name == "scales" and array.ndim == 2 else array)
@@ -107,6 +108,10 @@ class GaussianMixture:
         mean = xp.sum(one_hot * self.means, axis=-2)
         return mean + xp.sum(one_hot * self.scales, axis=-2) * like(noise, self.means)
 
+    def components(self) -> tuple[Array, Array, Array]:
+        """Weights (n, K), means (n, K, d) and variances (n, K, 1 or d)."""
+        return self.weights, self.means, self.scales**2
+
     def moments(self) -> tuple[Array, Array]:
         """Means (n, d) and covariances (n, d, d)."""
         xp = array_namespace(self.means)
@@ -116,21 +121,6 @@ class GaussianMixture:
         variances = xp.sum(weights * (self.scales**2 + xp.zeros_like(self.means)), axis=-2)
         between = (weights * spread).mT @ spread
         return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
-
-
-def _check_weights(weights: Array) -> None:
-    if not has_values(weights):
-        return
-    xp = array_namespace(weights)
-    if not bool(xp.all(weights >= 0)):
-        raise ValueError(f"`weights` must not be negative, but the smallest is {float(xp.min(weights)):.4g}.")
-    error = xp.abs(xp.sum(weights, axis=-1) - 1.0)
-    if float(xp.max(error)) > 1e3 * float(xp.finfo(weights.dtype).eps) ** 0.75:
-        row = int(xp.argmax(error))
-        raise ValueError(
-            f"`weights` must sum to one in each row, but row {row} sums to {float(xp.sum(weights[row, :])):.6g}. "
-            "Logits must go through a softmax first."
-        )
 
 
 def _check_positive(scales: Array) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 from array_api_compat import is_array_api_obj
 
 from .._arrays import Array, array_namespace, check_finite, has_values
 
-__all__ = ["Predictions", "evaluate_score", "held_array"]
+__all__ = ["Predictions", "draw_samples", "evaluate_score", "held_array"]
 
 
 @runtime_checkable
@@ -61,6 +62,25 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
             "are the modes of their own predictions."
         )
     return xp.astype(scores, xp.result_type(scores.dtype, y.dtype), copy=False)
+
+
+def draw_samples(predictions: Predictions, n_samples: int, rng: np.random.Generator) -> Array:
+    """Draws of shape (n, n_samples, dim), checked."""
+    sample = getattr(predictions, "sample", None)
+    if sample is None:
+        raise TypeError(
+            f"`predictions` must be sampled here, and {type(predictions).__name__} has no `sample`. The kernels `GFD` "
+            "and `KGFD` and the test `kccsd_test` need scores only."
+        )
+    samples = sample(n_samples, rng)
+    expected = (n_samples, predictions.n, predictions.dim)
+    if not is_array_api_obj(samples) or tuple(samples.shape) != expected:
+        found = tuple(samples.shape) if is_array_api_obj(samples) else type(samples).__name__
+        raise ValueError(f"`predictions.sample` must return shape (n_samples, n, dim) = {expected}, but gave {found}.")
+    check_finite(
+        "predictions.sample(...)", samples, "Likely causes: a sampler that diverged, or parameters that overflow."
+    )
+    return array_namespace(samples).permute_dims(samples, (1, 0, 2))
 
 
 def held_array(predictions: Predictions) -> Array | None:

@@ -1,0 +1,105 @@
+"""What all tests share: checks on the way in, one call of the engine, a result on the way out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy, without_gradients
+from .kernels import DistributionKernel, Gaussian, Radial
+from .predictions import Predictions, held_array
+from .resampling import PairFunction, draw_signs, u_statistics
+from .results import CalibrationResult, calibration_result, check_overflow
+
+__all__ = [
+    "as_distribution_kernel",
+    "as_radial_kernel",
+    "as_targets",
+    "bootstrap_result",
+    "check_n_resamples",
+    "statistic_of",
+]
+
+
+def statistic_of(function: PairFunction, reference: Array) -> Array:
+    """The U-statistic alone, a 0-d array that keeps its derivatives."""
+    value = u_statistics([function], reference).statistic[0]
+    if has_values(value):
+        check_overflow(float(to_numpy(value)))
+    return value
+
+
+def bootstrap_result(
+    function: PairFunction,
+    reference: Array,
+    bandwidths: Mapping[str, Any],
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> CalibrationResult:
+    """The U-statistic ranked among its wild-bootstrap draws."""
+    if not has_values(reference):
+        raise TypeError(
+            "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
+        )
+    with without_gradients(reference):
+        totals = u_statistics([function], reference, draw_signs(reference.shape[0], n_resamples, rng))
+    return calibration_result(
+        float(totals.statistic[0]),
+        to_numpy(totals.null)[0].astype(np.float64),
+        to_numpy(totals.contributions)[0].astype(np.float64),
+        MappingProxyType({name: float(to_numpy(value)) for name, value in bandwidths.items()}),
+        float(array_namespace(reference).finfo(reference.dtype).eps),
+    )
+
+
+def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:
+    kernel = Gaussian() if kernel is None else kernel
+    if not isinstance(kernel, Radial):
+        raise TypeError(f"`{name}` must be `kernels.Gaussian` or `kernels.IMQ`, but is {kernel!r}.")
+    return kernel
+
+
+def as_distribution_kernel(kernel: DistributionKernel | None, default: DistributionKernel) -> DistributionKernel:
+    kernel = default if kernel is None else kernel
+    if isinstance(kernel, type) or not hasattr(kernel, "distance"):
+        raise TypeError(
+            f"`distribution_kernel` must be `kernels.GFD`, `KGFD`, `MMD` or `Wasserstein`, but is {kernel!r}."
+        )
+    return kernel
+
+
+def as_targets(y: Any, predictions: Predictions) -> Array:
+    if not isinstance(predictions, Predictions):
+        raise TypeError(
+            "`predictions` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, "
+            f"but is a {type(predictions).__name__}."
+        )
+    held = held_array(predictions)
+    targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
+    if targets.ndim == 1 and predictions.dim == 1:
+        targets = targets[:, None]
+    if tuple(targets.shape) != (predictions.n, predictions.dim):
+        raise ValueError(
+            f"`y` must have shape (n, d) = ({predictions.n}, {predictions.dim}) to fit `predictions`, "
+            f"but has {tuple(targets.shape)}."
+        )
+    if predictions.n < 2:
+        raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
+    check_finite("y", targets, "Drop rows without a target before the test.")
+    xp = array_namespace(targets)
+    if has_values(targets) and bool(xp.all(targets == targets[:1, :])):
+        warnings.warn(
+            "`y` is constant: all targets are equal. That is odd for a random outcome; was the right column given?",
+            stacklevel=4,
+        )
+    return targets
+
+
+def check_n_resamples(n_resamples: Any) -> int:
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
+        raise ValueError(f"`n_resamples` must be a positive integer, but is {n_resamples!r}.")
+    return int(n_resamples)

@@ -1,0 +1,223 @@
+"""The squared kernel calibration error: the statistic and its test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, like
+from ._pipeline import (
+    as_distribution_kernel,
+    as_radial_kernel,
+    as_targets,
+    bootstrap_result,
+    check_n_resamples,
+    statistic_of,
+)
+from .kernels import (
+    MMD,
+    DistributionKernel,
+    EmbeddingGram,
+    Euclidean,
+    Gaussian,
+    MeanEmbeddings,
+    Product,
+    Radial,
+    check_count,
+    distribution_gram,
+    resolve_bandwidth,
+)
+from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
+from .predictions import Gaussian as GaussianPredictions
+from .results import CalibrationResult
+from .statistics import SKCEPairs, gaussian_surprise, sampled_surprise
+
+__all__ = ["SKCEResult", "skce", "skce_test"]
+
+DEFAULT_N_SAMPLES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class SKCEResult(CalibrationResult):
+    """Outcome of `skce_test`: a `CalibrationResult`, and how its expectations were found.
+
+    Attributes
+    ----------
+    expectations : {"exact", "classes", "samples", "mcmc"}
+        In closed form for Gaussians and their mixtures, or for classes; from draws; from Markov chains.
+    acceptance : float or None
+        Mean acceptance rate of the chains.
+    """
+
+    expectations: str
+    acceptance: float | None
+
+
+def skce_test(
+    predictions: Predictions | Categorical,
+    y: Any,
+    *,
+    distribution_kernel: DistributionKernel | None = None,
+    target_kernel: Radial | None = None,
+    n_samples: int | None = None,
+    sampler: MALA | None = None,
+    n_resamples: int = 999,
+    rng: Any = None,
+) -> SKCEResult:
+    r"""Test whether predictions are calibrated, by expectations under the predictions.
+
+    The null hypothesis is that every target is a draw from its own prediction: given the prediction P, Y ~ P.
+
+    Parameters
+    ----------
+    predictions : Predictions or Categorical
+        n predictive distributions on R^d, or on classes.
+    y : array_like, shape (n, d)
+        The n observed targets; (n,) for d = 1 and for classes, which are integers from 0.
+    distribution_kernel : optional
+        Kernel between predictions: `kernels.MMD` (the default), `Wasserstein`, `GFD` or `KGFD`.
+    target_kernel : optional
+        Kernel between targets: `kernels.Gaussian` (the default) or `kernels.IMQ`. Classes are compared for equality.
+    n_samples : int, optional
+        Draws from each prediction. None: the closed form for Gaussians and their mixtures with a Gaussian target
+        kernel, otherwise 10 draws.
+    sampler : MALA, optional
+        Draw by Markov chains, for predictions that have a score and a log-density but cannot be sampled.
+    n_resamples : int
+        Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+    rng : seed or numpy.random.Generator, optional
+        Source of base points, samples and signs, in this order.
+
+    Returns
+    -------
+    SKCEResult
+        `expectations` says which of the four ways was taken.
+
+    Notes
+    -----
+    The statistic is the complete U-statistic of
+
+    .. math:: G_{ij} = k(P_i, P_j) (l(y_i, y_j) - E l(Z_i, y_j) - E l(y_i, Z_j) + E l(Z_i, Z_j)), Z_i \sim P_i
+
+    (eq. 2 to 4 of [1]_, after [2]_). From Markov chains that have not reached their predictions it rejects calibrated
+    predictions too: `kccsd_test` needs no draws.
+
+    References
+    ----------
+    .. [1] P. Glaser, D. Widmann, F. Lindsten, A. Gretton, "Fast and Scalable Score-Based Kernel Calibration Tests",
+       UAI 2023.
+    .. [2] D. Widmann, F. Lindsten, D. Zachariah, "Calibration tests beyond classification", ICLR 2021.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.hgm(200, 1.0, rng=0)
+    >>> result = sc.skce_test(predictions, y, rng=0)
+    >>> result.rejects(), result.expectations
+    (True, 'exact')
+    """
+    n_resamples = check_n_resamples(n_resamples)
+    rng = np.random.default_rng(rng)
+    pairs, reference, bandwidths, how = skce_pairs(
+        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng
+    )
+    result = bootstrap_result(pairs, reference, bandwidths, n_resamples, rng)
+    return SKCEResult(**vars(result), **how)
+
+
+def skce(
+    predictions: Predictions | Categorical,
+    y: Any,
+    *,
+    distribution_kernel: DistributionKernel | None = None,
+    target_kernel: Radial | None = None,
+    n_samples: int | None = None,
+    sampler: MALA | None = None,
+    rng: Any = None,
+) -> Array:
+    """The statistic of `skce_test` alone, a 0-d array; differentiable with torch and JAX where it is exact.
+
+    Parameters are those of `skce_test`; with the same ones, `rng` included, the value is that of its `statistic`.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions = sc.Categorical([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+    >>> float(sc.skce(predictions, [0, 0, 1]))  # the mean over pairs of 1/2, -1/2 and -1/2
+    -0.16666666666666666
+    """
+    pairs, reference, *_ = skce_pairs(
+        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, np.random.default_rng(rng)
+    )
+    return statistic_of(pairs, reference)
+
+
+def skce_pairs(
+    predictions: Predictions | Categorical,
+    y: Any,
+    distribution_kernel: DistributionKernel | None,
+    target_kernel: Radial | None,
+    n_samples: int | None,
+    sampler: MALA | None,
+    rng: np.random.Generator,
+) -> tuple[SKCEPairs, Array, Mapping[str, Any], dict[str, Any]]:
+    """Pair function, an array to work like, bandwidths, and how expectations were found."""
+    check_count(n_samples, "n_samples")
+    distribution_kernel = as_distribution_kernel(distribution_kernel, MMD())
+    if isinstance(predictions, Categorical):
+        if target_kernel is not None or n_samples is not None or sampler is not None:
+            raise ValueError("Classes need no `target_kernel`, `n_samples` or `sampler`: all sums over them are exact.")
+        return _class_pairs(predictions, y, distribution_kernel)
+    target_kernel = as_radial_kernel("target_kernel", target_kernel)
+    targets = as_targets(y, predictions)
+    with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
+        gram, bandwidths = distribution_gram(distribution_kernel, predictions, targets, rng)
+        bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
+        surprise, how = _surprise(predictions, targets, target_kernel, bandwidth, n_samples, sampler, rng)
+    return SKCEPairs(gram, surprise), targets, {"target": bandwidth, **bandwidths}, how
+
+
+def _class_pairs(
+    predictions: Categorical, y: Any, kernel: DistributionKernel
+) -> tuple[SKCEPairs, Array, Mapping[str, Any], dict[str, Any]]:
+    if not isinstance(kernel, MMD):
+        raise TypeError(
+            f"`distribution_kernel` must be `kernels.MMD` for classes, which have no scores, but is {kernel!r}."
+        )
+    residuals = predictions.residuals(y)
+    if predictions.n < 2:
+        raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
+    probabilities = Euclidean(predictions.probabilities)  # the MMD of classes, since unequal ones have kernel 0
+    bandwidth = resolve_bandwidth(kernel.bandwidth, probabilities, residuals)
+    gram = EmbeddingGram(probabilities.features / bandwidth, "gaussian")
+    how = {"expectations": "classes", "acceptance": None}
+    return SKCEPairs(gram, Product(residuals, residuals)), residuals, {"distribution": bandwidth}, how
+
+
+def _surprise(
+    predictions: Predictions,
+    targets: Array,
+    kernel: Radial,
+    bandwidth: Array,
+    n_samples: int | None,
+    sampler: MALA | None,
+    rng: np.random.Generator,
+) -> tuple[MeanEmbeddings, dict[str, Any]]:
+    if sampler is not None:
+        draws = sampler.draw(predictions, n_samples or DEFAULT_N_SAMPLES, rng, targets)
+        how = {"expectations": "mcmc", "acceptance": float(np.mean(draws.acceptance))}
+        return sampled_surprise(targets, like(draws.samples, targets), kernel, bandwidth), how
+    exact = n_samples is None and isinstance(kernel, Gaussian)
+    if exact and isinstance(predictions, GaussianPredictions | GaussianMixture):
+        how = {"expectations": "exact", "acceptance": None}
+        return gaussian_surprise(targets, predictions.components(), bandwidth), how
+    if not hasattr(predictions, "sample") and hasattr(predictions, "log_prob"):
+        raise TypeError(
+            f"`predictions` of type {type(predictions).__name__} cannot be sampled directly; give `sampler=MALA()`."
+        )
+    samples = draw_samples(predictions, n_samples or DEFAULT_N_SAMPLES, rng)
+    how = {"expectations": "samples", "acceptance": None}
+    return sampled_surprise(targets, like(samples, targets), kernel, bandwidth), how

@@ -1,0 +1,145 @@
+"""Inner products between signed measures, embedded by a ground kernel l: <mu, nu> = E l(X, X'), X ~ mu, X' ~ nu.
+
+The maximum mean discrepancy is a distance between such embeddings, and the calibration error an inner product of
+those of "point mass at the target, minus the prediction". Both are built on the two kinds of measure here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, like
+from .products import Product, augment
+from .radial import Radial
+
+__all__ = ["GaussianMeasures", "MeanEmbeddings", "PointMeasures"]
+
+
+class MeanEmbeddings(Protocol):
+    """n signed measures; `floats_per_pair` is the working memory that one inner product needs."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def floats_per_pair(self) -> int: ...
+
+    def pairs(self, i: Array, j: Array) -> Array:
+        """Inner products of the pairs (i_k, j_k), given as two integer arrays."""
+        ...
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        """Inner products of all rows with all columns."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMeasures:
+    """sum_a weight_a N(mean_a, spread_a), with the Gaussian ground kernel of the given bandwidth.
+
+    Weights (n, K), means (n, K, d); spreads are variances (n, K, 1) or (n, K, d), or covariances (n, K, d, d), and may
+    be zero, for a point mass.
+    """
+
+    weights: Array
+    means: Array
+    spreads: Array
+    bandwidth: Array | float
+
+    @property
+    def n(self) -> int:
+        return int(self.means.shape[0])
+
+    @property
+    def floats_per_pair(self) -> int:
+        d = int(self.means.shape[2])
+        return 4 + (6 * d if self.spreads.ndim == 3 else 4 * d * d + 4 * d)
+
+    def pairs(self, i: Array, j: Array) -> Array:
+        xp = array_namespace(self.means)
+        parts = (self.weights, self.means, self.spreads)
+        (weights, means, spreads), (weights2, means2, spreads2) = (
+            [xp.take(p, k, axis=0) for p in parts] for k in (i, j)
+        )
+        total: Array = 0.0
+        for a in range(weights.shape[1]):
+            for b in range(weights.shape[1]):
+                expected = self._expected(means[:, a, :] - means2[:, b, :], spreads[:, a, ...] + spreads2[:, b, ...])
+                total = total + weights[:, a] * weights2[:, b] * expected
+        return total
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        total: Array = 0.0
+        for a in range(self.weights.shape[1]):
+            for b in range(self.weights.shape[1]):
+                weight = self.weights[rows, a][:, None] * self.weights[cols, b][None, :]
+                spread = self.spreads[rows, a, ...][:, None, ...] + self.spreads[cols, b, ...][None, ...]
+                total = total + weight * self._block_of(rows, a, cols, b, spread)
+        return total
+
+    def _block_of(self, rows: slice, a: int, cols: slice, b: int, spread: Array) -> Array:
+        if self.spreads.ndim == 3 and self.spreads.shape[2] == 1:  # isotropic: the distances are one product
+            xp = array_namespace(self.means)
+            spread = 1.0 + spread[..., 0] / self.bandwidth**2
+            product = self._factors.left[rows, a, :] @ self._factors.right[cols, b, :].mT
+            return xp.exp(xp.minimum(product, 0.0) / spread) / spread ** (0.5 * self.means.shape[2])
+        shift = self.means[rows, a, :][:, None, :] - self.means[cols, b, :][None, ...]
+        return self._expected(shift, spread)
+
+    @cached_property
+    def _factors(self) -> Product:
+        """Factors (n, K, d + 2) of -|m - m'|^2 / (2 bandwidth^2)."""
+        xp = array_namespace(self.means)
+        n, k, d = self.means.shape
+        flat = augment(xp.reshape(self.means / self.bandwidth, (n * k, d)))
+        return Product(xp.reshape(flat.left, (n, k, d + 2)), xp.reshape(flat.right, (n, k, d + 2)))
+
+    def _expected(self, shift: Array, spread: Array) -> Array:
+        """E l(X, X') for X - X' ~ N(shift, spread)."""
+        xp = array_namespace(shift)
+        d = shift.shape[-1]
+        spread = spread / self.bandwidth**2
+        shift = shift / self.bandwidth
+        if self.spreads.ndim == 3:
+            log_det = xp.sum(xp.log1p(spread), axis=-1) * (d / spread.shape[-1])
+            quadratic = xp.sum(shift**2 / (1.0 + spread), axis=-1)
+        else:
+            total = spread + like(np.eye(d), spread)
+            log_det = xp.linalg.slogdet(total)[1]
+            quadratic = xp.sum(shift * xp.linalg.solve(total, shift[..., None])[..., 0], axis=-1)
+        return xp.exp(-0.5 * (log_det + quadratic))
+
+
+@dataclass(frozen=True, eq=False)
+class PointMeasures:
+    """sum_a weight_a (point mass at x_a), any ground kernel. Weights (K,), the same for all; points (n, K, d)."""
+
+    weights: Array
+    points: Array
+    kernel: Radial
+    bandwidth: Array | float
+
+    @property
+    def n(self) -> int:
+        return int(self.points.shape[0])
+
+    @property
+    def floats_per_pair(self) -> int:
+        _, k, d = self.points.shape
+        return int(k * k * (d + 4))
+
+    def pairs(self, i: Array, j: Array) -> Array:
+        xp = array_namespace(self.points)
+        return self._inner(xp.take(self.points, i, axis=0), xp.take(self.points, j, axis=0))
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        return self._inner(self.points[rows, ...][:, None, ...], self.points[cols, ...][None, ...])
+
+    def _inner(self, x: Array, x2: Array) -> Array:
+        xp = array_namespace(x)
+        t = xp.sum((x[..., :, None, :] - x2[..., None, :, :]) ** 2, axis=-1) / self.bandwidth**2
+        return (self.kernel.profile(t)[0] @ self.weights) @ self.weights

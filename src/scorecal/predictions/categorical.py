@@ -1,0 +1,84 @@
+"""Predictions of one of K classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+
+__all__ = ["Categorical"]
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical:
+    """n predictions of one of K classes; targets are integers from 0 to K - 1.
+
+    Parameters
+    ----------
+    probabilities : array_like, shape (n, K)
+        Non-negative, each row summing to one.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions = sc.Categorical([[0.9, 0.1], [0.2, 0.8]])
+    >>> predictions.residuals([0, 0])
+    array([[ 0.1, -0.1],
+           [ 0.8, -0.8]])
+    """
+
+    probabilities: Array
+
+    def __post_init__(self) -> None:
+        (probabilities,) = as_arrays(probabilities=self.probabilities)
+        if probabilities.ndim != 2 or 0 in probabilities.shape:
+            raise ValueError(
+                f"`probabilities` must have shape (n, K) with n and K at least 1, but has {tuple(probabilities.shape)}."
+            )
+        check_finite("probabilities", probabilities)
+        check_sums_to_one("probabilities", probabilities)
+        object.__setattr__(self, "probabilities", probabilities)
+
+    @property
+    def n(self) -> int:
+        return int(self.probabilities.shape[0])
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.probabilities.shape[1])
+
+    def residuals(self, y: Any) -> Array:
+        """The class that came true, as a row of zeros and a one, minus the probabilities: (n, K)."""
+        labels = np.asarray(to_numpy(y))
+        if labels.shape != (self.n,):
+            raise ValueError(
+                f"`y` must hold one class for each of the {self.n} predictions, but has shape {labels.shape}."
+            )
+        if labels.dtype.kind not in "iu":
+            raise TypeError(
+                f"`y` must hold classes as integers from 0 to {self.n_classes - 1}, but has dtype {labels.dtype}."
+            )
+        if labels.min() < 0 or labels.max() >= self.n_classes:
+            raise ValueError(
+                f"`y` must hold classes from 0 to {self.n_classes - 1}, but goes from {labels.min()} to {labels.max()}."
+            )
+        return like(np.eye(self.n_classes)[labels], self.probabilities) - self.probabilities
+
+
+def check_sums_to_one(name: str, weights: Array) -> None:
+    """Raise unless all rows of `weights` are non-negative and sum to one."""
+    if not has_values(weights):
+        return
+    xp = array_namespace(weights)
+    if not bool(xp.all(weights >= 0)):
+        raise ValueError(f"`{name}` must not be negative, but the smallest is {float(xp.min(weights)):.4g}.")
+    error = xp.abs(xp.sum(weights, axis=-1) - 1.0)
+    if float(xp.max(error)) > 1e3 * float(xp.finfo(weights.dtype).eps) ** 0.75:
+        row = int(xp.argmax(error))
+        raise ValueError(
+            f"`{name}` must sum to one in each row, but row {row} sums to {float(xp.sum(weights[row, :])):.6g}. "
+            "Logits must go through a softmax first."
+        )
