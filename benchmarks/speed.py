@@ -20,12 +20,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import scorecal as sc
-from scorecal.resampling.engine import _cpu_count
+from scorecal.resampling.threads import cpu_count
 
 D, N_BASE, B = 5, 10, 500
 
 
-def data(n: int, dtype: str) -> tuple[sc.ScoreFunction, np.ndarray]:
+def data(n: int, dtype: str) -> tuple[sc.Gaussian, np.ndarray]:
     rng = np.random.default_rng(0)
     mean = rng.standard_normal((n, D)).astype(dtype)
     y = mean + rng.standard_normal((n, D)).astype(dtype)
@@ -63,7 +63,7 @@ def floors(n: int, target: str, dtype: str) -> list[Callable[[], None]]:
             multiply(slice(start, start + 384), slice(column, column + 384))
 
     def tiles() -> None:
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(_cpu_count()) as pool:
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cpu_count()) as pool:
             list(pool.map(row, range(0, n, 384)))
 
     return [strips, tiles]

@@ -21,6 +21,21 @@ GOOD = sc.Gaussian(MEAN, 1.0)
 EYE = np.eye(D)
 
 
+LOW_RANK = (lambda root: root @ np.swapaxes(root, 1, 2))(RNG.normal(size=(N, 3, 2)))
+
+
+class Sampler:
+    """Predictions with a sampler of one's own."""
+
+    n, dim = N, D
+
+    def __init__(self, sample):
+        self.sample = lambda n_samples, rng: sample(n_samples)
+
+    def score(self, y):
+        return MEAN - y
+
+
 def with_(array, value, at=(0, 0)):
     changed = np.array(array)
     changed[at] = value
@@ -47,7 +62,7 @@ BAD = [
     ("NaN in base", lambda: K.GFD(base=POINTS * np.nan), ValueError, "base", "finite"),
     ("zero scores", lambda: run(sc.Scores(0 * SCORES, AT_BASE)), ValueError, "predictions.score", "zero everywhere"),
     ("float32 overflow", lambda: run(sc.Scores(np.float32(1e30) * SCORES.astype("f4"), AT_BASE.astype("f4")), Y.astype("f4")),
-     ValueError, "float64", "overflow"),
+     ValueError, "y", "overflow"),
     # sizes
     ("one target", lambda: run(sc.Gaussian(MEAN[:1], 1.0), Y[:1]), ValueError, "y", "at least 2"),
     ("empty targets", lambda: run(y=Y[:0]), ValueError, "y", "(0, 2)"),
@@ -130,6 +145,26 @@ BAD = [
     ("target kernel on predictions", lambda: run(distribution_kernel=K.Gaussian()), TypeError, "distribution_kernel", "Gaussian"),
     ("class instead of kernel", lambda: run(distribution_kernel=K.GFD), TypeError, "distribution_kernel", "GFD"),
     ("ground kernel", lambda: K.KGFD(ground=2.0), TypeError, "ground", "float"),
+    ("coordinates", lambda: run(coordinates="white"), TypeError, "coordinates", "'white'"),
+    ("shape from coordinates", lambda: run(coordinates=lambda p, y: (p, y[:3], y)), ValueError, "coordinates", "(3, 2)"),
+    ("NaN from coordinates", lambda: run(coordinates=lambda p, y: (p, y * np.nan, y)), ValueError, "coordinates", "nan"),
+    ("text for rng", lambda: sc.kccsd_test(GOOD, Y, rng="a"), TypeError, "rng", "'a'"),
+    ("negative rng", lambda: sc.kccsd_test(GOOD, Y, rng=-1), ValueError, "rng", "-1"),
+    ("text for alpha", lambda: run().rejects("a"), ValueError, "alpha", "'a'"),
+    ("half a row", lambda: sc.experiments.mgm(2.5, 0.1), ValueError, "n", "2.5"),
+    ("negative degree", lambda: sc.experiments.hgm(5, -1.0), ValueError, "delta", "-1.0"),
+    ("no scores", lambda: sc.Scores(None), TypeError, "at_targets", "None"),
+    ("no projections", lambda: K.Wasserstein(n_samples=3, n_projections=None), ValueError, "n_projections", "None"),
+    ("huge bandwidth", lambda: K.KGFD(K.Gaussian(1e200)), ValueError, "bandwidth", "1e+200"),
+    ("tiny bandwidth", lambda: K.MMD(bandwidth=1e-200), ValueError, "bandwidth", "1e-200"),
+    ("huge offset", lambda: K.IMQ(c=1e200), ValueError, "c", "1e+200"),
+    ("bandwidth beyond float32", lambda: run(sc.Gaussian(MEAN.astype("f4"), 1.0), Y.astype("f4"), target_kernel=K.Gaussian(1e30)), ValueError, "bandwidth", "float32"),
+    ("units beyond float32", lambda: run(sc.Scores(SCORES.astype("f4"), AT_BASE.astype("f4")), 1e25 * Y.astype("f4")), ValueError, "bandwidth", "units"),
+    ("units below float32", lambda: run(sc.Scores(SCORES.astype("f4"), AT_BASE.astype("f4")), 1e-25 * Y.astype("f4")), ValueError, "bandwidth", "units"),
+    ("zero base scores", lambda: sc.Scores(SCORES, 0 * AT_BASE), ValueError, "at_base", "zero everywhere"),
+    ("covariance of low rank", lambda: sc.Gaussian(np.zeros((N, 3)), covariance=LOW_RANK), ValueError, "covariance", "positive definite"),
+    ("sampler of a wrong shape", lambda: run(Sampler(lambda m: np.zeros((m, 3))), distribution_kernel=K.MMD(K.Gaussian(1.0))), ValueError, "predictions.sample", "(10, 12, 2)"),
+    ("sampler of NaN", lambda: run(Sampler(lambda m: np.full((m, N, D), np.nan)), distribution_kernel=K.MMD(K.Gaussian(1.0))), ValueError, "predictions.sample", "finite"),
     # what a prediction cannot do
     ("scores without base", lambda: run(sc.Scores(SCORES)), ValueError, "at_base", "base_points"),
     ("KGFD without points", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.KGFD()), ValueError, "base_points", "KGFD"),
@@ -137,7 +172,7 @@ BAD = [
     ("new base points", lambda: run(sc.Scores(SCORES, AT_BASE, POINTS), distribution_kernel=K.GFD(n_base=5)), ValueError, "n_base", "own"),
     ("samples from scores", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.MMD()), TypeError, "predictions", "GFD"),
     ("match without moments", lambda: run(sc.Scores(SCORES, AT_BASE), distribution_kernel=K.GFD(base="match")), TypeError, "base", "moments"),
-    ("Wasserstein, full", lambda: run(sc.Gaussian(MEAN, covariance=EYE), distribution_kernel=K.Wasserstein()), ValueError, "n_samples", "Hilbertian"),
+    ("Wasserstein, full", lambda: run(sc.Gaussian(MEAN, covariance=EYE), distribution_kernel=K.Wasserstein()), ValueError, "Wasserstein(n_samples", "Hilbertian"),
 ]  # fmt: skip
 
 
@@ -146,9 +181,8 @@ def test_bad_input_is_named(call, error, argument, words):
     with pytest.raises(error) as caught:
         call()
     message = str(caught.value)
-    assert argument in message
+    assert f"`{argument}" in message
     assert words in message
-    assert "`" in message
 
 
 ONE_D = MEAN[:, 0]
@@ -180,6 +214,13 @@ FINE = [
     ("a mixture on the line", lambda: run(MIXTURE, Y[:, 0])),
     ("a mixture with an empty component", lambda: run(sc.GaussianMixture([[0, 1]] * N, MEAN[:, None, :] + np.zeros((N, 2, D)), np.ones((N, 2))))),
     ("NumPy integers as options", lambda: run(n_resamples=np.int64(9), distribution_kernel=K.GFD(n_base=np.int64(3)))),
+    ("NumPy integers for n and dim", lambda: run(sc.ScoreFunction(lambda y: MEAN - y, np.int64(N), np.int64(D)))),
+    ("one base point", lambda: run(sc.ScoreFunction(lambda y: MEAN - y, N, D), distribution_kernel=K.KGFD(n_base=1))),
+    ("torch, two precisions, full", lambda: run(sc.Gaussian(torch.tensor(MEAN).float(), covariance=torch.eye(D)), torch.tensor(Y))),
+    ("torch, two precisions, sliced", lambda: run(sc.Gaussian(torch.tensor(MEAN).float(), 1.0), torch.tensor(Y), distribution_kernel=K.Wasserstein(n_samples=4))),
+    ("torch, two precisions, MMD", lambda: run(sc.Gaussian(torch.tensor(MEAN).float(), 1.0), torch.tensor(Y), distribution_kernel=K.MMD())),
+    ("torch mixture with gradients", lambda: run(sc.GaussianMixture(torch.full((N, 2), 0.5), torch.tensor(MEAN).float()[:, None, :] + torch.zeros(N, 2, D, requires_grad=True), torch.ones(N, 2)), torch.tensor(Y).float())),
+    ("covariances in very unequal units", lambda: run(sc.Gaussian(MEAN, covariance=np.diag([1e-8, 1e8])), Y)),
     ("integer bandwidth", lambda: run(target_kernel=K.Gaussian(2))),
     ("one resample", lambda: run(n_resamples=1)),
     ("scores on the line", lambda: run(sc.Scores(SCORES[:, 0], AT_BASE[..., 0], POINTS[:, 0]), Y[:, 0])),

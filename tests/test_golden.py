@@ -9,7 +9,7 @@ import scorecal as sc
 from scorecal._kccsd import kccsd_pairs
 from scorecal._skce import skce_pairs
 from scorecal.coordinates import identity
-from scorecal.kernels import distribution_gram
+from scorecal.kernels.gram import distribution_gram
 from scorecal.kernels.second_order import isotropic_pair_medians
 from scorecal.resampling import Signs, u_statistics
 
@@ -54,7 +54,7 @@ def compute(case, ground):
         assert how["expectations"] == "exact"
     else:
         function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
-    signs = Signs(np.packbits(GOLDEN[f"{model}/signs"].T > 0), 100)
+    signs = Signs(np.packbits(GOLDEN[f"{model}/signs"].T > 0), 500)
     return (
         gram(WHOLE, WHOLE)[UPPER],
         function(WHOLE, WHOLE)[UPPER],
@@ -79,7 +79,7 @@ def test_values(case):
     assert_agrees(float(bandwidths["target"]), expected[0], 1e-10)
     assert_agrees(float(bandwidths["distribution"]), expected[1], 1e-10)
     np.testing.assert_allclose(K, GOLDEN[f"{case}/K"], rtol=1e-10)
-    assert_agrees(H, GOLDEN[f"{case}/H"], 1e-10)
+    np.testing.assert_allclose(H, GOLDEN[f"{case}/H"], rtol=1e-10)
     assert_agrees(totals.statistic[0], GOLDEN[f"{case}/statistic"], 1e-10)
     assert_agrees(totals.null[0], GOLDEN[f"{case}/null"], 1e-10)
     np.testing.assert_allclose(totals.contributions[0].sum(), totals.statistic[0], rtol=1e-12)

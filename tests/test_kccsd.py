@@ -1,11 +1,14 @@
 """The test as users call it: result, derivatives, float32, coordinates."""
 
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import numpy as np
 import pytest
+import threadpoolctl
 import torch
 
 import scorecal as sc
@@ -95,10 +98,6 @@ def test_equal_draws_are_equal_despite_rounding():
     assert result.pvalue == pytest.approx(0.5, abs=0.08) if smaller else result.pvalue == 1.0
 
 
-def value(mean, scale, y):
-    return sc.kccsd(sc.Gaussian(mean, scale), y)
-
-
 @pytest.mark.parametrize("target", [K.Gaussian(), K.IMQ(), K.Gaussian(1.0)], ids=str)
 @pytest.mark.parametrize(
     "distribution",
@@ -155,7 +154,7 @@ def test_float32_on_near_duplicates(distribution, spread, offset):
     mean = (offset + spread * rng.normal(size=(150, 3))).astype(np.float32)
     scale = (1.0 + spread * rng.uniform(size=150)).astype(np.float32)
     y = (mean + rng.normal(size=(150, 3))).astype(np.float32)
-    from scorecal.kernels import distribution_gram
+    from scorecal.kernels.gram import distribution_gram
 
     gram, _ = distribution_gram(distribution, sc.Gaussian(mean, scale), y, np.random.default_rng(0))
     k = gram(slice(0, 150), slice(0, 150))
@@ -185,6 +184,83 @@ def test_float32_survives_an_outlier():
         sc.Gaussian(predictions.mean.astype("f4"), scale.astype("f4")), y.astype("f4"), n_resamples=99, rng=0
     )
     assert abs(single.statistic - exact.statistic) < 0.01 * exact.null_distribution.std()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+@pytest.mark.parametrize("offset", [1e4, 1e5, 1e6])
+@pytest.mark.parametrize("target", [K.Gaussian(), K.IMQ()], ids=str)
+def test_float32_survives_distant_rows(share, offset, target):
+    """One row, or a cluster of them, far away: the test goes on in float64 and says what float64 says."""
+    rng = np.random.default_rng(0)
+    mean, noise = rng.normal(size=200), rng.normal(size=200)
+    mean[: max(1, int(200 * share))] += offset
+    mean = mean.astype("f4")
+    y = (mean + noise).astype("f4")
+    exact = sc.kccsd_test(
+        sc.Gaussian(mean.astype(float), 1.0), y.astype(float), target_kernel=target, n_resamples=199, rng=0
+    )
+    single = sc.kccsd_test(sc.Gaussian(mean, np.float32(1.0)), y, target_kernel=target, n_resamples=199, rng=0)
+    assert single.pvalue == pytest.approx(exact.pvalue, abs=0.006)
+
+
+def test_predictions_can_be_used_again():
+    """Nothing that autograd or a tracer left behind is kept with the predictions."""
+    for spread in ({"scale": SCALE}, {"covariance": SCALE[:, None, None] ** 2 * np.eye(D)}):
+        tensors = {name: torch.tensor(value, requires_grad=True) for name, value in spread.items()}
+        predictions, y = sc.Gaussian(torch.tensor(MEAN), **tensors), torch.tensor(Y)
+        with torch.no_grad():
+            sc.kccsd(predictions, y)
+        (parameter,) = tensors.values()
+        sc.kccsd(predictions, y).backward()
+        first = parameter.grad.clone()
+        sc.kccsd(predictions, y).backward()
+        assert bool(torch.any(first != 0))
+        torch.testing.assert_close(parameter.grad, 2 * first)
+        traced = sc.Gaussian(
+            jax.numpy.asarray(MEAN), **{name: jax.numpy.asarray(value) for name, value in spread.items()}
+        )
+        inside = jax.jit(lambda y, traced=traced: sc.kccsd(traced, y))(jax.numpy.asarray(Y))
+        assert float(sc.kccsd(traced, jax.numpy.asarray(Y))) == pytest.approx(float(inside), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [K.GFD(n_base=3), K.MMD(K.Gaussian(1.0), n_samples=3), K.Wasserstein(n_samples=3), K.MMD(K.Gaussian(1.0))],
+    ids=str,
+)
+def test_mixtures_under_jit(kernel):
+    def value(weights, means):
+        mixture = sc.GaussianMixture(weights, means, jax.numpy.ones((N, 2)))
+        return sc.kccsd(mixture, jax.numpy.asarray(Y), distribution_kernel=kernel, rng=0)
+
+    weights, means = jax.numpy.full((N, 2), 0.5), jax.numpy.asarray(np.stack([MEAN, MEAN + 1], axis=1))
+    assert float(jax.jit(value)(weights, means)) == pytest.approx(float(value(weights, means)), rel=1e-10)
+    assert bool(jax.numpy.all(jax.numpy.isfinite(jax.grad(value, argnums=1)(weights, means))))
+
+
+def test_derivatives_with_a_matched_base_are_finite():
+    """Equal covariances give equal eigenvalues, whose vectors have no derivative."""
+    mean = torch.tensor(MEAN, requires_grad=True)
+    predictions = sc.Gaussian(mean, covariance=torch.eye(D, dtype=torch.float64))
+    for kernel in (K.GFD(base="match"), K.KGFD(K.Gaussian(1.0), base="match")):
+        sc.kccsd(predictions, torch.tensor(Y), distribution_kernel=kernel).backward()
+    assert bool(torch.all(torch.isfinite(mean.grad)))
+
+
+def test_result_can_be_sent_to_another_process():
+    result = sc.kccsd_test(sc.Gaussian(MEAN, SCALE), Y, n_resamples=9, rng=0)
+    again = pickle.loads(pickle.dumps(result))
+    assert (again.pvalue, again.bandwidths) == (result.pvalue, result.bandwidths)
+
+
+def test_tests_in_two_threads_leave_blas_as_it_was():
+    predictions, y = sc.experiments.mgm(1200, 0.0, rng=0)
+    before = [library["num_threads"] for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda seed: sc.kccsd_test(predictions, y, n_resamples=99, rng=0).pvalue, range(6)))
+    assert len(set(results)) == 1
+    after = [library["num_threads"] for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
+    assert after == before
 
 
 def test_coordinates_carry_targets_and_scores():
@@ -241,7 +317,6 @@ WITHOUT_X64 = """
 import warnings; warnings.simplefilter("error")
 import jax.numpy as jnp, numpy as np, scorecal as sc
 predictions, y = sc.experiments.mgm(60, 0.1, rng=0)
-exact = sc.kccsd_test(predictions, y, n_resamples=99, rng=0)
 for kernel in (sc.kernels.GFD(), sc.kernels.KGFD(n_base=5), sc.kernels.MMD()):
     exact = sc.kccsd_test(predictions, y, distribution_kernel=kernel, n_resamples=99, rng=0)
     moved = sc.Gaussian(jnp.asarray(predictions.mean), 1.0)

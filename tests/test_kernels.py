@@ -9,8 +9,9 @@ from scipy import optimize, special, stats
 from scipy.integrate import dblquad
 
 import scorecal as sc
-from scorecal.kernels import Euclidean, distribution_gram, median_distance
-from scorecal.kernels.bandwidth import pair_indices
+from scorecal.kernels.bandwidth import median_distance, pair_indices
+from scorecal.kernels.distances import Euclidean
+from scorecal.kernels.gram import distribution_gram
 from scorecal.kernels.second_order import isotropic_pair_medians, second_order_median
 
 jax.config.update("jax_enable_x64", True)

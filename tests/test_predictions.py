@@ -87,6 +87,12 @@ def test_empty_component_does_not_count():
     np.testing.assert_allclose(mixture.score(y), sc.Gaussian([1.0], 2.0).score(y), rtol=1e-12)
 
 
+@pytest.mark.parametrize(("dtype", "far"), [("f4", 14.0), ("f8", 40.0)])
+def test_empty_component_does_not_count_from_afar(dtype, far):
+    mixture = sc.GaussianMixture(*(np.asarray(part, dtype) for part in ([[0.0, 1.0]], [[[far], [0.0]]], [[1.0, 1.0]])))
+    assert mixture.score(np.asarray([[far]], dtype))[0, 0] == -far
+
+
 def test_scores_answers_where_it_can():
     at_targets, at_base, points = RNG.normal(size=(N, D)), RNG.normal(size=(N, M, D)), RNG.normal(size=(M, D))
     scores = sc.Scores(at_targets, at_base, points)

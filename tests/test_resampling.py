@@ -1,6 +1,5 @@
 """The engine against brute force, over tile sizes, threads and backends; signs against the bits they come from."""
 
-import os
 import subprocess
 import sys
 
@@ -57,7 +56,7 @@ def test_result_does_not_depend_on_the_number_of_threads(monkeypatch):
     signs = draw_signs(200, 10, np.random.default_rng(1))
     results = []
     for n_threads in (1, 2, 5):
-        monkeypatch.setattr(engine, "_cpu_count", lambda n_threads=n_threads: n_threads)
+        monkeypatch.setattr(engine, "cpu_count", lambda n_threads=n_threads: n_threads)
         results.append(u_statistics([Table(H)], reference, signs, tile=24))
     for other in results[1:]:
         np.testing.assert_array_equal(results[0].null, other.null)
@@ -89,6 +88,11 @@ def test_error_in_a_tile_reaches_the_caller():
         u_statistics([Broken(None)], np.zeros((100, 1)), tile=8)
 
 
+def test_tile_must_start_on_a_byte():
+    with pytest.raises(ValueError, match="`tile` must be a multiple of 8"):
+        u_statistics([Table(symmetric(20))], np.zeros((20, 1)), tile=10)
+
+
 def test_no_tile_exceeds_the_memory():
     seen = []
 
@@ -100,7 +104,7 @@ def test_no_tile_exceeds_the_memory():
             return np.zeros((rows.stop - rows.start, cols.stop - cols.start))
 
     u_statistics([Watched(None)], np.zeros((3000, 1)), memory=4_000_000)
-    assert max(seen) * 50 * 8 * engine._cpu_count() <= 4_000_000
+    assert max(seen) * 50 * 8 * engine.cpu_count() <= 4_000_000
     assert max(seen) > 1000
 
 
@@ -127,19 +131,28 @@ def test_signs_of_given_bits():
 
 
 GROWTH = """
+import sys
 import scorecal as sc
 def peak():  # of this process alone; ru_maxrss would begin at its parent's
     return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 predictions, y = sc.experiments.mgm(50_000, 0.0, rng=0)
 sc.kccsd_test(*sc.experiments.mgm(10, 0.0, rng=0), rng=0)
 before = peak()
-result = sc.kccsd_test(predictions, y, rng=0)
+if sys.argv[1] == "test":
+    sc.kccsd_test(predictions, y, rng=0)
+else:  # what comes before the tiles, of the kernels that need draws
+    import numpy as np
+    from scorecal.kernels.gram import distribution_gram
+    diagonal = sc.Gaussian(predictions.mean, np.ones((50_000, 5)))
+    distribution_gram(sc.kernels.KGFD(), diagonal, y, np.random.default_rng(0))
+    distribution_gram(sc.kernels.MMD(n_samples=20), diagonal, y, np.random.default_rng(0))
 print(peak() - before)
 """
 
 
+@pytest.mark.parametrize("what", ["test", "kernels"])
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-def test_memory_of_fifty_thousand_points():
+def test_memory_of_fifty_thousand_points(what):
     """At the default number of resamples, the process grows by less than 500 MB."""
-    run = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True, env=os.environ)
+    run = subprocess.run([sys.executable, "-c", GROWTH, what], capture_output=True, text=True, check=True)
     assert 0 < float(run.stdout) < 500

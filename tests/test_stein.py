@@ -1,4 +1,4 @@
-"""The Stein pair function against derivatives taken by JAX, straight from equations 8 and 9."""
+"""The Stein pair function against derivatives taken by JAX, straight from equations 9 and 10."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import scorecal as sc
-from scorecal.kernels import EmbeddingGram
+from scorecal.kernels.gram import EmbeddingGram
 from scorecal.statistics import stein_pairs
 
 jax.config.update("jax_enable_x64", True)

@@ -16,6 +16,7 @@ __all__ = [
     "accumulation_dtype",
     "array_namespace",
     "as_arrays",
+    "as_float",
     "check_finite",
     "device_of",
     "has_values",
@@ -78,18 +79,25 @@ def has_values(array: Array) -> bool:
 
 
 def like(values: Any, reference: Array) -> Array:
-    """`values`, drawn or computed on the host, as an array of the backend, dtype and device of `reference`."""
+    """`values` as an array of the backend, dtype and device of `reference`; of the same backend, with derivatives."""
     xp = array_namespace(reference)
-    if is_array_api_obj(values) and array_namespace(values) is xp:
-        return xp.astype(values, reference.dtype, copy=False)
+    if is_array_api_obj(values):
+        if array_namespace(values) is xp:
+            return xp.astype(values, reference.dtype, copy=False)
+        values = to_numpy(values)
     return xp.asarray(values, dtype=reference.dtype, device=device_of(reference))
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """A copy of `array` on the host."""
+    """`array` on the host, without derivatives."""
     if is_torch_array(array):
         array = array.detach().cpu()
     return np.asarray(array)
+
+
+def as_float(array: Array) -> float:
+    """The value of a 0-d array."""
+    return float(to_numpy(array))
 
 
 def without_gradients(reference: Array) -> AbstractContextManager[Any]:

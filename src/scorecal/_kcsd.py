@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, array_namespace, as_arrays, check_finite
-from ._pipeline import as_radial_kernel, as_targets, bootstrap_result, check_n_resamples, statistic_of
-from .kernels import EmbeddingGram, Euclidean, Radial, radial_gram, resolve_bandwidth
+from ._pipeline import as_generator, as_radial_kernel, as_targets, bootstrap_result, check_n_resamples, statistic_of
+from .kernels import Radial
+from .kernels.bandwidth import resolve_bandwidth
+from .kernels.distances import Euclidean
+from .kernels.gram import EmbeddingGram, Gram, radial_gram
 from .predictions import Predictions, ScoreFunction, evaluate_score, held_array
 from .resampling import PairFunction
 from .results import CalibrationResult
-from .statistics import stein_pairs
+from .statistics import enough_digits, stein_pairs
 
 __all__ = ["kcsd", "kcsd_test", "ksd_test"]
 
@@ -71,7 +74,7 @@ def kcsd_test(
     """
     n_resamples = check_n_resamples(n_resamples)
     pairs = kcsd_pairs(predictions, y, x, input_kernel, target_kernel)
-    return bootstrap_result(*pairs, n_resamples, np.random.default_rng(rng))
+    return bootstrap_result(*pairs, n_resamples, as_generator(rng))
 
 
 def kcsd(
@@ -122,9 +125,10 @@ def ksd_test(
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     targets, scores = _one_distribution(predictions, y)
     bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-    constant = EmbeddingGram(array_namespace(targets).zeros_like(targets[:, :1]), "gaussian")
+    constant: Gram = EmbeddingGram(array_namespace(targets).zeros_like(targets[:, :1]), "gaussian")
+    targets, scores, bandwidth, constant = enough_digits(targets, scores, bandwidth, constant)
     function = stein_pairs(targets, scores, target_kernel, bandwidth, constant)
-    return bootstrap_result(function, targets, {"target": bandwidth}, n_resamples, np.random.default_rng(rng))
+    return bootstrap_result(function, targets, {"target": bandwidth}, n_resamples, as_generator(rng))
 
 
 def kcsd_pairs(
@@ -144,7 +148,8 @@ def kcsd_pairs(
     with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)
         bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-        gram = radial_gram(inputs / width, input_kernel)
+        gram: Gram = radial_gram(inputs / width, input_kernel)
+        targets, scores, bandwidth, gram = enough_digits(targets, scores, bandwidth, gram)
         function = stein_pairs(targets, scores, target_kernel, bandwidth, gram)
     return function, targets, {"target": bandwidth, "input": width}
 

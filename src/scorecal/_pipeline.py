@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
-from ._arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy, without_gradients
+from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
+from .coordinates import Coordinates
 from .kernels import DistributionKernel, Gaussian, Radial
 from .predictions import Predictions, held_array
 from .resampling import PairFunction, draw_signs, u_statistics
@@ -17,10 +18,12 @@ from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
     "as_distribution_kernel",
+    "as_generator",
     "as_radial_kernel",
     "as_targets",
     "bootstrap_result",
     "check_n_resamples",
+    "locate",
     "statistic_of",
 ]
 
@@ -29,7 +32,7 @@ def statistic_of(function: PairFunction, reference: Array) -> Array:
     """The U-statistic alone, a 0-d array that keeps its derivatives."""
     value = u_statistics([function], reference).statistic[0]
     if has_values(value):
-        check_overflow(float(to_numpy(value)))
+        check_overflow(as_float(value))
     return value
 
 
@@ -51,9 +54,33 @@ def bootstrap_result(
         float(totals.statistic[0]),
         to_numpy(totals.null)[0].astype(np.float64),
         to_numpy(totals.contributions)[0].astype(np.float64),
-        MappingProxyType({name: float(to_numpy(value)) for name, value in bandwidths.items()}),
+        {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in bandwidths.items()},
         float(array_namespace(reference).finfo(reference.dtype).eps),
     )
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"`rng` must be a seed, a `numpy.random.Generator` or None, but is {rng!r}.") from None
+
+
+def locate(coordinates: Coordinates, predictions: Predictions, y: Array) -> tuple[Predictions, Array, Array]:
+    """Predictions, targets and scores in the given coordinates, checked."""
+    if not callable(coordinates):
+        raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
+    located, targets, scores = coordinates(predictions, y)
+    for name, array in (("targets", targets), ("scores", scores)):
+        if tuple(array.shape) != tuple(y.shape):
+            raise ValueError(
+                f"`coordinates` must return {name} of the shape of the targets, {tuple(y.shape)}, but they have "
+                f"{tuple(array.shape)}."
+            )
+        check_finite(f"coordinates: {name}", array)
+    xp = array_namespace(targets)
+    dtype = xp.result_type(targets.dtype, scores.dtype)
+    return located, xp.astype(targets, dtype, copy=False), xp.astype(scores, dtype, copy=False)
 
 
 def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:

@@ -11,25 +11,20 @@ import numpy as np
 from ._arrays import Array, like
 from ._pipeline import (
     as_distribution_kernel,
+    as_generator,
     as_radial_kernel,
     as_targets,
     bootstrap_result,
     check_n_resamples,
     statistic_of,
 )
-from .kernels import (
-    MMD,
-    DistributionKernel,
-    EmbeddingGram,
-    Euclidean,
-    Gaussian,
-    MeanEmbeddings,
-    Product,
-    Radial,
-    check_count,
-    distribution_gram,
-    resolve_bandwidth,
-)
+from .kernels import MMD, DistributionKernel, Gaussian, Radial
+from .kernels.bandwidth import resolve_bandwidth
+from .kernels.base import check_count
+from .kernels.distances import Euclidean
+from .kernels.gram import EmbeddingGram, distribution_gram
+from .kernels.mean_embeddings import MeanEmbeddings
+from .kernels.products import Product
 from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
 from .predictions import Gaussian as GaussianPredictions
 from .results import CalibrationResult
@@ -120,7 +115,7 @@ def skce_test(
     (True, 'exact')
     """
     n_resamples = check_n_resamples(n_resamples)
-    rng = np.random.default_rng(rng)
+    rng = as_generator(rng)
     pairs, reference, bandwidths, how = skce_pairs(
         predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng
     )
@@ -150,7 +145,7 @@ def skce(
     -0.16666666666666666
     """
     pairs, reference, *_ = skce_pairs(
-        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, np.random.default_rng(rng)
+        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, as_generator(rng)
     )
     return statistic_of(pairs, reference)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 
@@ -76,6 +77,6 @@ def check_overflow(*values: float) -> None:
 
 
 def _check_alpha(alpha: float) -> float:
-    if not 0 < alpha < 1:
+    if not isinstance(alpha, Real) or not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, but is {alpha!r}.")
     return alpha

@@ -36,7 +36,7 @@ def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussia
     """
     if c not in ("ones", "first"):
         raise ValueError(f'`c` must be "ones" or "first", but is {c!r}.')
-    rng = np.random.default_rng(rng)
+    rng = _checked(n, delta, rng)
     x = rng.standard_normal((n, 5))
     y = x + rng.standard_normal((n, 5))
     return Gaussian(x + delta * (np.ones(5) if c == "ones" else np.eye(5)[0]), 1.0), y
@@ -44,7 +44,7 @@ def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussia
 
 def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Linear Gaussian model on R: Y ~ N(m, 1), predicted N(m + delta, 1), m = sum_i i x_i, x ~ N(0, I_5)."""
-    rng = np.random.default_rng(rng)
+    rng = _checked(n, delta, rng)
     mean = rng.standard_normal((n, 5)) @ np.arange(1.0, 6.0)[:, None]
     return Gaussian(mean + delta, 1.0), mean + rng.standard_normal((n, 1))
 
@@ -54,7 +54,7 @@ def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 
     v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2)): too wide, around one point of the inputs.
     """
-    rng = np.random.default_rng(rng)
+    rng = _checked(n, delta, rng)
     x = rng.standard_normal((n, 3))
     mean = np.sum(x, axis=1, keepdims=True)
     variance = 1.0 + 10.0 * delta * np.exp(-np.sum((x - 2.0 / 3.0) ** 2, axis=1) / (2.0 * 0.8**2))
@@ -63,7 +63,15 @@ def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 
 def qgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Quadratic Gaussian model on R: Y ~ N(x^2/10 + x + 1, 1), predicted with (1 - delta) x^2/10, x ~ U(-2, 2)."""
-    rng = np.random.default_rng(rng)
+    rng = _checked(n, delta, rng)
     x = rng.uniform(-2.0, 2.0, (n, 1))
     y = 0.1 * x**2 + x + 1.0 + rng.standard_normal((n, 1))
     return Gaussian(0.1 * (1.0 - delta) * x**2 + x + 1.0, 1.0), y
+
+
+def _checked(n: int, delta: float, rng: Any) -> np.random.Generator:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"`n` must be a positive integer, but is {n!r}.")
+    if not 0 <= delta < np.inf:
+        raise ValueError(f"`delta` must be a number of at least 0, but is {delta!r}.")
+    return np.random.default_rng(rng)

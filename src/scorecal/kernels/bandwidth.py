@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from .._arrays import Array, array_namespace
-from .distances import Distance, pairwise
+from .._arrays import Array, array_namespace, as_float, has_values, like
+from .distances import Distance, Euclidean, pairwise
 
-__all__ = ["MAX_PAIRS", "median_distance", "pair_indices"]
+__all__ = ["MAX_PAIRS", "median_distance", "pair_indices", "resolve_bandwidth"]
 
 MAX_PAIRS = 100_000
+
+
+def resolve_bandwidth(bandwidth: float | str, distance: Distance, reference: Array) -> Array:
+    """A bandwidth as a 0-d array: the given number, or the median heuristic."""
+    value = median_distance(distance, reference) if isinstance(bandwidth, str) else like(float(bandwidth), reference)
+    if has_values(value) and not (0 < as_float(value * value) < math.inf):
+        raise ValueError(
+            f"`bandwidth` came out as {as_float(value):.4g} in {reference.dtype}, whose square it cannot hold. Likely "
+            "causes: targets or predictions in extreme units (rescale them, or use float64), or a given `bandwidth` "
+            "beyond their dtype."
+        )
+    return value
 
 
 def median_distance(distance: Distance, reference: Array) -> Array:
@@ -19,6 +33,14 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     there is no branch on values, so JAX can trace it.
     """
     xp = array_namespace(reference)
+    if distance.n < 2:
+        return like(1.0, reference)
+    unit = like(1.0, reference)
+    if isinstance(distance, Euclidean):  # squares of very large or small numbers have no place in their dtype
+        gaps = distance.features - distance.features[:1, :]
+        unit = xp.max(xp.abs(gaps))
+        unit = xp.where(unit > 0, unit, xp.ones_like(unit))
+        distance = Euclidean(gaps / unit)
     squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
     total = squared.shape[0]
     ordered = xp.sort(squared)
@@ -31,8 +53,8 @@ def median_distance(distance: Distance, reference: Array) -> Array:
 
     zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)
     median, positive_median = middle(0 * zeros), middle(zeros)
-    fallback = xp.where(positive_median > 0, positive_median, xp.ones_like(median))
-    return xp.where(median > 0, median, fallback)
+    fallback = xp.where(positive_median > 0, positive_median, 1.0 / unit)
+    return unit * xp.where(median > 0, median, fallback)
 
 
 def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:

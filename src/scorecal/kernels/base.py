@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, like, to_numpy
+from .._arrays import Array, array_namespace, as_arrays, check_finite, like
 from ..predictions import Gaussian, Predictions, evaluate_score
 
 __all__ = ["DEFAULT_N_BASE", "base_measure", "base_scores", "check_base", "check_count"]
@@ -14,9 +14,11 @@ __all__ = ["DEFAULT_N_BASE", "base_measure", "base_scores", "check_base", "check
 DEFAULT_N_BASE = 10
 
 
-def check_count(value: Any, name: str) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
-        raise ValueError(f"`{name}` must be a positive integer or None, but is {value!r}.")
+def check_count(value: Any, name: str, optional: bool = True) -> None:
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"`{name}` must be a positive integer{' or None' if optional else ''}, but is {value!r}.")
 
 
 def check_base(base: Any, n_base: int | None) -> None:
@@ -41,7 +43,7 @@ def check_base(base: Any, n_base: int | None) -> None:
 def base_measure(base: Any, predictions: Predictions, reference: Array) -> Gaussian | Array | None:
     """A Gaussian, base points (m, d), or None where the predictions carry scores at base points of their own."""
     if isinstance(base, Gaussian):
-        mean, covariance = (like(to_numpy(part), reference) for part in base.moments())
+        mean, covariance = (like(part, reference) for part in base.moments())
         measure = Gaussian(mean, covariance=covariance)
     elif isinstance(base, str):
         measure = _match(predictions, reference)

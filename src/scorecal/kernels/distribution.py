@@ -199,7 +199,7 @@ class Wasserstein:
 
     def __post_init__(self) -> None:
         check_count(self.n_samples, "n_samples")
-        check_count(self.n_projections, "n_projections")
+        check_count(self.n_projections, "n_projections", optional=False)
         check_bandwidth(self.bandwidth)
         _check_outer(self.outer)
 
@@ -210,7 +210,7 @@ class Wasserstein:
             return Euclidean(embeddings.gaussian_wasserstein(predictions)), {}
         directions = embeddings.random_directions(self.n_projections, predictions.dim, rng)
         samples = draw_samples(predictions, self.n_samples or DEFAULT_N_SAMPLES, rng)
-        return Euclidean(embeddings.sliced_wasserstein(samples, like(directions, reference))), {}
+        return Euclidean(embeddings.sliced_wasserstein(like(samples, reference), like(directions, reference))), {}
 
 
 def _check_outer(outer: str) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "sampled_gfd",
     "sampled_kgfd",
     "sliced_wasserstein",
+    "symmetric_root",
 ]
 
 
@@ -30,7 +31,7 @@ def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float)
     xp = array_namespace(scores)
     n, m, d = scores.shape
     t = xp.sum((points[:, None, :] - points[None, :, :]) ** 2, axis=-1) / bandwidth**2
-    root = _symmetric_root(ground.profile(t)[0])
+    root = symmetric_root(ground.profile(t)[0])
     return xp.reshape(root @ scores, (n, m * d)) / m
 
 
@@ -58,13 +59,13 @@ def _affine_scores(predictions: Gaussian, centre: Array, weight: Array) -> Array
     """The score of a Gaussian is affine, so (precision x root of `weight`, score at the centre) embeds it."""
     xp = array_namespace(centre)
     at_centre = predictions.score(centre)
-    precision = predictions.precision
+    precision = like(predictions.precision, weight)
     if predictions.isotropic:
         spread = precision * xp.sqrt(xp.linalg.trace(weight))
     elif predictions.scale is not None:
         spread = precision * xp.sqrt(xp.linalg.diagonal(weight))
     else:
-        spread = xp.reshape(precision @ _symmetric_root(weight), (predictions.n, -1))
+        spread = xp.reshape(precision @ xp.linalg.cholesky(weight), (predictions.n, -1))
     return xp.concat([spread, at_centre], axis=1)
 
 
@@ -97,7 +98,7 @@ def random_directions(n_directions: int, dim: int, rng: np.random.Generator) -> 
     return directions / np.linalg.norm(directions, axis=1, keepdims=True)
 
 
-def _symmetric_root(matrix: Array) -> Array:
+def symmetric_root(matrix: Array) -> Array:
     """Positive semi-definite square root; eigenvalues that rounding made negative count as zero."""
     xp = array_namespace(matrix)
     values, vectors = xp.linalg.eigh(matrix)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, like
 from ..predictions import Predictions
-from .bandwidth import median_distance
+from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
 from .distribution import DistributionKernel
 from .products import Product, augment
@@ -20,9 +20,9 @@ __all__ = [
     "DistanceGram",
     "EmbeddingGram",
     "Gram",
+    "RadialGram",
     "distribution_gram",
     "radial_gram",
-    "resolve_bandwidth",
 ]
 
 
@@ -100,8 +100,3 @@ def distribution_gram(
     if isinstance(distance, Euclidean):
         return EmbeddingGram(distance.features / bandwidth, kernel.outer), bandwidths
     return DistanceGram(distance, bandwidth), bandwidths
-
-
-def resolve_bandwidth(bandwidth: float | str, distance: Distance, reference: Array) -> Array:
-    """A bandwidth as a 0-d array: the given number, or the median heuristic."""
-    return median_distance(distance, reference) if isinstance(bandwidth, str) else like(float(bandwidth), reference)

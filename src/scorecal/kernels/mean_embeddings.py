@@ -92,11 +92,7 @@ class GaussianMeasures:
 
     @cached_property
     def _factors(self) -> Product:
-        """Factors (n, K, d + 2) of -|m - m'|^2 / (2 bandwidth^2)."""
-        xp = array_namespace(self.means)
-        n, k, d = self.means.shape
-        flat = augment(xp.reshape(self.means / self.bandwidth, (n * k, d)))
-        return Product(xp.reshape(flat.left, (n, k, d + 2)), xp.reshape(flat.right, (n, k, d + 2)))
+        return _augment_components(self.means / self.bandwidth)
 
     def _expected(self, shift: Array, spread: Array) -> Array:
         """E l(X, X') for X - X' ~ N(shift, spread)."""
@@ -130,16 +126,37 @@ class PointMeasures:
     @property
     def floats_per_pair(self) -> int:
         _, k, d = self.points.shape
-        return int(k * k * (d + 4))
+        return int(k * (d + 5))
 
     def pairs(self, i: Array, j: Array) -> Array:
         xp = array_namespace(self.points)
-        return self._inner(xp.take(self.points, i, axis=0), xp.take(self.points, j, axis=0))
+        left, right = (xp.take(self.points, k, axis=0) / self.bandwidth for k in (i, j))
+        total: Array = 0.0
+        for a in range(self.points.shape[1]):
+            t = xp.sum((left[:, a, None, :] - right) ** 2, axis=-1)
+            total = total + self.weights[a] * (self.kernel.profile(t)[0] @ self.weights)
+        return total
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        return self._inner(self.points[rows, ...][:, None, ...], self.points[cols, ...][None, ...])
+        xp = array_namespace(self.points)
+        left, right = self._factors.left[rows, ...], self._factors.right[cols, ...]
+        n_cols, k, width = right.shape
+        flat = xp.reshape(right, (n_cols * k, width)).mT
+        total: Array = 0.0
+        for a in range(k):
+            t = -2.0 * xp.minimum(left[:, a, :] @ flat, 0.0)
+            values = xp.reshape(self.kernel.profile(t)[0], (-1, n_cols, k))
+            total = total + self.weights[a] * (values @ self.weights)
+        return total
 
-    def _inner(self, x: Array, x2: Array) -> Array:
-        xp = array_namespace(x)
-        t = xp.sum((x[..., :, None, :] - x2[..., None, :, :]) ** 2, axis=-1) / self.bandwidth**2
-        return (self.kernel.profile(t)[0] @ self.weights) @ self.weights
+    @cached_property
+    def _factors(self) -> Product:
+        return _augment_components(self.points / self.bandwidth)
+
+
+def _augment_components(points: Array) -> Product:
+    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d)."""
+    xp = array_namespace(points)
+    n, k, d = points.shape
+    flat = augment(xp.reshape(points, (n * k, d)))
+    return Product(xp.reshape(flat.left, (n, k, d + 2)), xp.reshape(flat.right, (n, k, d + 2)))

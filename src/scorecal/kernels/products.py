@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .._arrays import Array, array_namespace
 
-__all__ = ["Product", "augment"]
+__all__ = ["Product", "augment", "centre"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +24,16 @@ class Product:
 def augment(features: Array) -> Product:
     """The product whose entries are -|x_i - x_j|^2 / 2: the norms ride along as two more columns.
 
-    Features are centred first, since the norms cancel; at a median of some rows, which no outlier drags away.
+    Features are centred first, since the norms cancel.
     """
     xp = array_namespace(features)
-    some = features[:: max(1, features.shape[0] // 1024), :]
-    features = features - xp.sort(some, axis=0)[some.shape[0] // 2, :]
+    features = centre(features)
     norms = -0.5 * xp.sum(features**2, axis=1, keepdims=True)
     ones = xp.ones_like(norms)
     return Product(xp.concat([features, norms, ones], axis=1), xp.concat([features, ones, norms], axis=1))
+
+
+def centre(features: Array) -> Array:
+    """Features (n, p) less a median of some rows, which no outlier drags away. Only their differences must count."""
+    some = features[:: max(1, features.shape[0] // 1024), :]
+    return features - array_namespace(features).sort(some, axis=0)[some.shape[0] // 2, :]

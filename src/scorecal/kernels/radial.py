@@ -15,14 +15,20 @@ from .._arrays import Array, array_namespace
 __all__ = ["IMQ", "Gaussian", "Radial", "check_bandwidth"]
 
 
-def check_bandwidth(bandwidth: float | str, name: str = "bandwidth") -> None:
+def check_bandwidth(bandwidth: float | str) -> None:
     if isinstance(bandwidth, str):
         if bandwidth != "median":
-            raise ValueError(f'`{name}` must be "median" or a positive number, but is {bandwidth!r}.')
+            raise ValueError(f'`bandwidth` must be "median" or a positive number, but is {bandwidth!r}.')
     elif isinstance(bandwidth, bool) or not isinstance(bandwidth, Real):
-        raise TypeError(f'`{name}` must be "median" or a positive number, but is {bandwidth!r}.')
-    elif not 0 < bandwidth < math.inf:
-        raise ValueError(f"`{name}` must be positive and finite, but is {bandwidth!r}.")
+        raise TypeError(f'`bandwidth` must be "median" or a positive number, but is {bandwidth!r}.')
+    else:
+        check_positive("bandwidth", bandwidth)
+
+
+def check_positive(name: str, value: float) -> None:
+    """Positive and finite, and its square too."""
+    if not (isinstance(value, Real) and value > 0 and 0 < float(value) * float(value) < math.inf):
+        raise ValueError(f"`{name}` must be positive and finite, also when squared, but is {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,10 @@ class Gaussian:
     def profile(self, t: Array, scale: Array | float = 1.0) -> tuple[Array, Array | float, Array]:
         return array_namespace(t).exp(-0.5 * t), 1.0, (-0.5 * scale) * t
 
+    def derivatives(self, t: Array) -> tuple[Array, Array | float, Array | float]:
+        """(f, f' / f, f'' / f)."""
+        return array_namespace(t).exp(-0.5 * t), -0.5, 0.25
+
 
 @dataclass(frozen=True)
 class IMQ:
@@ -69,8 +79,7 @@ class IMQ:
     c : float
         Positive offset.
     beta : float
-        Exponent, below 0 (for a bounded kernel) and above -1 (the range in which Stein discrepancies control
-        convergence).
+        Exponent, below 0 for a bounded kernel.
 
     Examples
     --------
@@ -85,8 +94,7 @@ class IMQ:
 
     def __post_init__(self) -> None:
         check_bandwidth(self.bandwidth)
-        if not (isinstance(self.c, Real) and 0 < self.c < math.inf):
-            raise ValueError(f"`c` must be positive and finite, but is {self.c!r}.")
+        check_positive("c", self.c)
         if not (isinstance(self.beta, Real) and -math.inf < self.beta < 0):
             raise ValueError(f"`beta` must be negative and finite, but is {self.beta!r}.")
 
@@ -102,6 +110,11 @@ class IMQ:
         inverse = 1.0 / (self.c**2 + t)
         value = array_namespace(t).sqrt(inverse) if self.beta == -0.5 else inverse**-self.beta
         return value, inverse, ((1.0 - self.beta) * self.c**2 * scale) * inverse  # t / (c^2 + t) = 1 - c^2 / (c^2 + t)
+
+    def derivatives(self, t: Array) -> tuple[Array, Array | float, Array | float]:
+        """(f, f' / f, f'' / f)."""
+        inverse = 1.0 / (self.c**2 + t)
+        return inverse**-self.beta, self.beta * inverse, self.beta * (self.beta - 1.0) * inverse**2
 
 
 Radial = Gaussian | IMQ

@@ -69,12 +69,15 @@ def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
 
 
 def _sampled_pair_medians(predictions: Predictions, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    draws = to_numpy(draw_samples(predictions, 2 * _N_DRAWS, np.random.default_rng(0))).astype(np.float64)
-    first, second = draws[:, :_N_DRAWS], draws[:, _N_DRAWS:]
-    medians = np.empty(len(i))
-    step = max(1, 1_000_000 // (_N_DRAWS * predictions.dim))
-    for at in range(0, len(i), step):
-        a, b = i[at : at + step], j[at : at + step]
-        distances = [np.linalg.norm(first[p] - second[q], axis=-1) for p, q in ((a, a), (b, b), (a, b), (b, a))]
-        medians[at : at + step] = np.median(np.concatenate(distances, axis=1), axis=1)
+    """Draws come in pairs, a few at a time: all of them, of all predictions, may not fit in memory."""
+    rng = np.random.default_rng(0)
+    at_once = max(1, min(_N_DRAWS, 2_000_000 // (predictions.n * predictions.dim)))
+    distances = []
+    for start in range(0, _N_DRAWS, at_once):
+        n_draws = min(at_once, _N_DRAWS - start)
+        draws = to_numpy(draw_samples(predictions, 2 * n_draws, rng)).astype(np.float64)
+        for k in range(n_draws):
+            first, second = draws[:, 2 * k], draws[:, 2 * k + 1]
+            distances += [np.linalg.norm(first[p] - second[q], axis=-1) for p, q in ((i, i), (j, j), (i, j), (j, i))]
+    medians: np.ndarray = np.median(np.stack(distances), axis=0)
     return medians

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
 
 __all__ = ["Categorical"]
 
@@ -74,11 +74,11 @@ def check_sums_to_one(name: str, weights: Array) -> None:
         return
     xp = array_namespace(weights)
     if not bool(xp.all(weights >= 0)):
-        raise ValueError(f"`{name}` must not be negative, but the smallest is {float(xp.min(weights)):.4g}.")
+        raise ValueError(f"`{name}` must not be negative, but the smallest is {as_float(xp.min(weights)):.4g}.")
     error = xp.abs(xp.sum(weights, axis=-1) - 1.0)
-    if float(xp.max(error)) > 1e3 * float(xp.finfo(weights.dtype).eps) ** 0.75:
+    if as_float(xp.max(error)) > 1e3 * float(xp.finfo(weights.dtype).eps) ** 0.75:
         row = int(xp.argmax(error))
         raise ValueError(
-            f"`{name}` must sum to one in each row, but row {row} sums to {float(xp.sum(weights[row, :])):.6g}. "
+            f"`{name}` must sum to one in each row, but row {row} sums to {as_float(xp.sum(weights[row, :])):.6g}. "
             "Logits must go through a softmax first."
         )

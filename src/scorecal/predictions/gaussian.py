@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
 
 __all__ = ["Gaussian"]
 
@@ -66,7 +65,7 @@ class Gaussian:
     def isotropic(self) -> bool:
         return self.scale is not None and self.scale.shape[1] == 1
 
-    @cached_property
+    @property
     def precision(self) -> Array:
         """Precisions in the shape that was given: (n, 1) isotropic, (n, d) diagonal, (n, d, d) full."""
         if self.scale is not None:
@@ -74,20 +73,22 @@ class Gaussian:
         whitener = self._whitener
         return whitener.mT @ whitener
 
-    @cached_property
+    # Nothing is kept: a cached array would hold on to a graph of derivatives, or to a tracer of JAX.
+    @property
     def _cholesky(self) -> Array:
         return _cholesky(self.covariance)
 
-    @cached_property
+    @property
     def _whitener(self) -> Array:
-        xp = array_namespace(self.mean)
-        return xp.linalg.solve(self._cholesky, xp.zeros_like(self._cholesky) + like(np.eye(self.dim), self.mean))
+        factor = self._cholesky
+        return array_namespace(factor).linalg.solve(factor, 0.0 * factor + like(np.eye(self.dim), factor))
 
     def score(self, y: Array) -> Array:
         """Gradient of the log-density at `y`, broadcast against (n, d)."""
         if self.scale is not None:
             return (self.mean - y) * self.precision
-        return (self.precision @ (self.mean - y)[..., None])[..., 0]
+        gap = self.mean - y
+        return (like(self.precision, gap) @ gap[..., None])[..., 0]
 
     def log_prob(self, y: Array) -> Array:
         """Log-density at `y`, broadcast against (n, d); the last axis is summed away."""
@@ -96,7 +97,8 @@ class Gaussian:
             z = (y - self.mean) / self.scale
             log_scale = xp.sum(xp.log(self.scale) + xp.zeros_like(self.mean), axis=-1)
         else:
-            z = (self._whitener @ (y - self.mean)[..., None])[..., 0]
+            gap = y - self.mean
+            z = (like(self._whitener, gap) @ gap[..., None])[..., 0]
             log_scale = xp.sum(xp.log(xp.linalg.diagonal(self._cholesky)), axis=-1)
         return -0.5 * xp.sum(z**2, axis=-1) - log_scale - 0.5 * self.dim * math.log(2 * math.pi)
 
@@ -126,7 +128,7 @@ def _as_means(mean: Array) -> Array:
     if mean.ndim == 1:
         mean = mean[:, None]
     if mean.ndim != 2 or 0 in mean.shape:
-        raise ValueError(f"`mean` must have shape (n, d) or (n,) with n and d at least 1, but has {tuple(mean.shape)}.")
+        raise ValueError(f"`mean` must have shape (n, d) or (n,), n and d at least 1, but has {tuple(mean.shape)}.")
     check_finite("mean", mean)
     return mean
 
@@ -143,8 +145,8 @@ def _as_scales(scale: Array, mean: Array) -> Array:
     check_finite("scale", scale)
     if has_values(scale) and not bool(xp.all(scale > 0)):
         raise ValueError(
-            f"`scale` must be positive, but its smallest value is {float(xp.min(scale)):.4g}. Standard deviations are "
-            "expected, not variances or logarithms."
+            f"`scale` must be positive, but its smallest value is {as_float(xp.min(scale)):.4g}. Standard deviations "
+            "are expected, not variances or logarithms."
         )
     return scale + xp.zeros_like(mean[:, :1]) if scale.ndim == 0 else xp.reshape(scale, (n, -1))
 
@@ -159,12 +161,15 @@ def _as_covariances(covariance: Array, mean: Array) -> Array:
         )
     check_finite("covariance", covariance)
     if has_values(covariance):
-        scale = xp.max(xp.abs(covariance))
-        asymmetry = xp.max(xp.abs(covariance - covariance.mT))
-        if float(asymmetry) > 1e3 * float(xp.finfo(covariance.dtype).eps) * float(scale):
-            raise ValueError(f"`covariance` must be symmetric, but entries differ by up to {float(asymmetry):.4g}.")
-        factor = _cholesky(covariance)
-        if not bool(xp.all(xp.isfinite(factor))):
+        eps = float(xp.finfo(covariance.dtype).eps)
+        size = xp.max(xp.abs(covariance), axis=(-2, -1))
+        asymmetry = xp.max(xp.abs(covariance - covariance.mT), axis=(-2, -1))
+        if bool(xp.any(asymmetry > 1e3 * eps * size)):
+            raise ValueError(
+                f"`covariance` must be symmetric, but entries differ by up to {as_float(xp.max(asymmetry)):.4g}."
+            )
+        pivots = xp.linalg.diagonal(_cholesky(covariance)) ** 2
+        if not bool(xp.all(pivots > d * eps * xp.linalg.diagonal(covariance))):  # NaN if indefinite, with JAX
             raise ValueError(_NOT_POSITIVE_DEFINITE)
     return xp.broadcast_to(covariance, (n, d, d))
 

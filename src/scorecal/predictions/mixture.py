@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
 from .categorical import check_sums_to_one
 
 __all__ = ["GaussianMixture"]
@@ -78,8 +78,9 @@ class GaussianMixture:
         z = (y[..., None, :] - self.means) / self.scales
         log_scale = xp.sum(xp.log(self.scales) + xp.zeros_like(self.means), axis=-1)
         log_density = -0.5 * xp.sum(z**2, axis=-1) - log_scale - 0.5 * self.dim * math.log(2 * math.pi)
-        tiny = float(xp.finfo(self.weights.dtype).smallest_normal)  # keeps log and its derivative finite at weight 0
-        return xp.log(xp.maximum(self.weights, xp.zeros_like(self.weights) + tiny)) + log_density
+        present = self.weights > 0
+        log_weights = xp.log(xp.where(present, self.weights, xp.ones_like(self.weights)))
+        return xp.where(present, log_weights + log_density, -xp.inf * xp.ones_like(log_density))
 
     def log_prob(self, y: Array) -> Array:
         """Log-density at `y`, broadcast against (n, d)."""
@@ -99,14 +100,20 @@ class GaussianMixture:
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws of shape (n_samples, n, d)."""
-        rng = np.random.default_rng(rng)
-        noise = rng.standard_normal((n_samples, self.n, self.dim))
-        edges = np.cumsum(to_numpy(self.weights).astype(np.float64), axis=-1)
-        chosen = rng.random((n_samples, self.n, 1)) * edges[:, -1:] >= edges[:, :-1]
-        one_hot = like(np.eye(edges.shape[-1])[chosen.sum(axis=-1)], self.means)[..., None]
         xp = array_namespace(self.means)
-        mean = xp.sum(one_hot * self.means, axis=-2)
-        return mean + xp.sum(one_hot * self.scales, axis=-2) * like(noise, self.means)
+        n, k, d = self.means.shape
+        rng = np.random.default_rng(rng)
+        noise = like(rng.standard_normal((n_samples, n, d)), self.means)
+        u = like(rng.random((n_samples, n, 1)), self.means)
+        edges = xp.cumulative_sum(self.weights, axis=-1)
+        chosen = xp.sum(xp.astype(u * edges[:, -1:] >= edges[:, :-1], xp.int32), axis=-1, dtype=xp.int32)
+        index = xp.reshape(chosen + xp.asarray(k * np.arange(n, dtype=np.int32), device=device_of(chosen)), (-1,))
+
+        def pick(parts: Array) -> Array:
+            flat = xp.take(xp.reshape(parts, (n * k, -1)), index, axis=0)
+            return xp.reshape(flat, (n_samples, n, -1))
+
+        return pick(self.means) + pick(self.scales) * noise
 
     def components(self) -> tuple[Array, Array, Array]:
         """Weights (n, K), means (n, K, d) and variances (n, K, 1 or d)."""
@@ -127,6 +134,6 @@ def _check_positive(scales: Array) -> None:
     xp = array_namespace(scales)
     if has_values(scales) and not bool(xp.all(scales > 0)):
         raise ValueError(
-            f"`scales` must be positive, but the smallest is {float(xp.min(scales)):.4g}. Standard deviations are "
+            f"`scales` must be positive, but the smallest is {as_float(xp.min(scales)):.4g}. Standard deviations are "
             "expected, not variances or logarithms."
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values
 
 __all__ = ["ScoreFunction", "Scores"]
@@ -40,6 +42,8 @@ class Scores:
     base_points: Array | None = None
 
     def __post_init__(self) -> None:
+        if self.at_targets is None:
+            raise TypeError("`at_targets` must be the scores at the targets, but is None.")
         given = {
             name: value
             for name in ("at_targets", "at_base", "base_points")
@@ -55,9 +59,9 @@ class Scores:
 
     @staticmethod
     def _check(arrays: dict[str, Array]) -> None:
-        at_targets, at_base, points = (arrays.get(k) for k in ("at_targets", "at_base", "base_points"))
-        if at_targets is None or at_targets.ndim != 2 or 0 in at_targets.shape:
-            found = None if at_targets is None else tuple(at_targets.shape)
+        at_targets, at_base, points = arrays["at_targets"], arrays.get("at_base"), arrays.get("base_points")
+        if at_targets.ndim != 2 or 0 in at_targets.shape:
+            found = tuple(at_targets.shape)
             raise ValueError(f"`at_targets` must have shape (n, d) with n and d at least 1, but has {found}.")
         n, d = at_targets.shape
         if at_base is not None and (at_base.ndim != 3 or at_base.shape[::2] != (n, d) or 0 in at_base.shape):
@@ -75,6 +79,8 @@ class Scores:
             )
         for name, array in arrays.items():
             check_finite(name, array)
+        if at_base is not None and has_values(at_base) and not bool(array_namespace(at_base).any(at_base != 0)):
+            raise ValueError("`at_base` is zero everywhere, so that it tells no prediction from another.")
 
     @property
     def n(self) -> int:
@@ -138,5 +144,5 @@ class ScoreFunction:
             raise TypeError(f"`score` must be a function of the targets, but is a {type(self.score).__name__}.")
         for name in ("n", "dim"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"`{name}` must be a positive integer, but is {value!r}.")

@@ -6,7 +6,6 @@ and the packed signs it holds a few tiles, within `memory` bytes, and vectors of
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from array_api_compat import is_numpy_array
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
 from .signs import PlacedSigns, Signs
+from .threads import all_cores, cpu_count
 
 __all__ = ["DEFAULT_MEMORY", "PairFunction", "UStatistics", "u_statistics"]
 
@@ -63,8 +63,10 @@ def u_statistics(
     """
     n = int(reference.shape[0])
     xp = array_namespace(reference)
-    n_threads = _cpu_count() if is_numpy_array(reference) else 1
+    n_threads = cpu_count() if is_numpy_array(reference) else 1
     tile = tile or _tile_edge(functions, reference, signs, n_threads, memory)
+    if tile % 8:
+        raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     blocks = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
     placed = None if signs is None else signs.on(reference)
     work = partial(_row_block, functions, blocks, placed)
@@ -122,7 +124,6 @@ def _run(
     if len(blocks) == 1:
         yield work(0)
         return
-    from threadpoolctl import threadpool_limits
     from tqdm import tqdm
 
     with ExitStack() as stack:
@@ -131,7 +132,7 @@ def _run(
         )
         if n_threads > 1:
             # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
-            stack.enter_context(threadpool_limits(1, user_api="blas"))
+            stack.enter_context(all_cores())
             pool = ThreadPoolExecutor(n_threads)
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
             results: Iterator[list[tuple[Array, list[Array], Array]]] = pool.map(work, range(len(blocks)))
@@ -150,13 +151,6 @@ def _tile_edge(
     per_pair = max(function.floats_per_pair for function in functions)
     per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
     itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
-    while tile > 24 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
-        tile //= 2
+    while tile > 8 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
+        tile = max(8, tile // 16 * 8)
     return tile
-
-
-def _cpu_count() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1

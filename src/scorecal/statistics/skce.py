@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._arrays import Array, array_namespace
-from ..kernels import GaussianMeasures, Gram, MeanEmbeddings, PointMeasures, Product, Radial
+from ..kernels.gram import Gram
+from ..kernels.mean_embeddings import GaussianMeasures, MeanEmbeddings, PointMeasures
+from ..kernels.products import Product
+from ..kernels.radial import Radial
 
 __all__ = ["SKCEPairs", "gaussian_surprise", "sampled_surprise"]
 

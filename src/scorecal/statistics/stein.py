@@ -1,11 +1,13 @@
-"""The pair function H of the KCCSD: k(P_i, P_j) times the Stein kernel h of the targets (eq. 8 and 9)."""
+"""The pair function H of the KCCSD: k(P_i, P_j) times the Stein kernel h of the targets (eq. 9 and 10)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from .._arrays import Array, array_namespace
-from ..kernels import EmbeddingGram, Gaussian, Gram, Product, Radial, augment
+from ..kernels.gram import EmbeddingGram, Gram
+from ..kernels.products import Product, augment, centre
+from ..kernels.radial import Gaussian, Radial
 
 __all__ = ["GaussianStein", "RadialStein", "stein_pairs"]
 
@@ -41,7 +43,7 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
     a = s.y / sigma^2 - |y|^2 / sigma^4 + d / (2 sigma^2).
     """
     xp = array_namespace(targets)
-    y = _centre(targets)
+    y = centre(targets)
     precision = 1.0 / bandwidth**2
     u = scores - y * precision
     a = xp.sum(scores * y, axis=1, keepdims=True) * precision - xp.sum((y * precision) ** 2, axis=1, keepdims=True)
@@ -81,7 +83,7 @@ class RadialStein:
 
 def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> RadialStein:
     xp = array_namespace(targets)
-    y = _centre(targets)
+    y = centre(targets)
     factor = 2.0 * kernel.slope / bandwidth**2
     # factor (s_j.y_i + s_i.y_j - s_i.y_i - s_j.y_j - d - 2 offset), half of the constants to each side.
     own = -factor * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1] + kernel.offset)
@@ -90,8 +92,3 @@ def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Arra
     half = augment(y / bandwidth)
     distance = Product(-2.0 * half.left, half.right)
     return RadialStein(gram, kernel, Product(scores, scores), gradient, distance, -2.0 * factor)
-
-
-def _centre(targets: Array) -> Array:
-    """Differences of targets are all that counts; small numbers cancel less."""
-    return targets - array_namespace(targets).mean(targets, axis=0)

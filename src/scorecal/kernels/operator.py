@@ -1,0 +1,81 @@
+"""Operator-valued kernels (appendix A): how dimensions of the targets are weighed and combined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._arrays import Array, as_arrays, check_finite, to_numpy
+from .distribution import DistributionKernel
+
+__all__ = ["Operator", "OperatorFunction"]
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """K(P, Q) = sum_r k_r(P, Q) B_r with kernels k_r between predictions and positive semi-definite matrices B_r.
+
+    Parameters
+    ----------
+    terms : sequence of (kernel, array (d, d))
+        The kernels, and the matrices that weigh the dimensions of the targets.
+
+    Examples
+    --------
+    Look for miscalibration of the first dimension only:
+
+    >>> import numpy as np, scorecal as sc
+    >>> predictions, y = sc.experiments.mgm(300, 0.3, c="first", rng=0)
+    >>> kernel = sc.kernels.Operator([(sc.kernels.GFD(), np.diag([1.0, 0, 0, 0, 0]))])
+    >>> sc.kccsd_test(predictions, y, distribution_kernel=kernel, rng=0).rejects()
+    True
+    """
+
+    terms: Sequence[tuple[DistributionKernel, Array]]
+
+    def __post_init__(self) -> None:
+        if len(self.terms) == 0:
+            raise ValueError("`terms` must hold at least one pair of a kernel and a matrix.")
+        checked = []
+        for r, (kernel, matrix) in enumerate(self.terms):
+            if isinstance(kernel, type) or not hasattr(kernel, "distance"):
+                raise TypeError(f"`terms[{r}]` must begin with a kernel such as `kernels.GFD()`, but has {kernel!r}.")
+            checked.append((kernel, _positive_semidefinite(f"terms[{r}]", matrix)))
+        object.__setattr__(self, "terms", tuple(checked))
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorFunction:
+    """Any kernel A((p, y), (p', y')) with values in (d, d), given as a function that JAX or torch can differentiate.
+
+    Parameters
+    ----------
+    function : callable
+        `function(p, y, p2, y2)` of two rows of `features` and two targets, (d,) each, returns (d, d). Row i goes with
+        (p2, y2) and column j with (p, y): `function(p, y, p2, y2)` must be the transpose of `function(p2, y2, p, y)`.
+    features : array, shape (n, q)
+        What the function is to know of each prediction.
+    """
+
+    function: Callable[[Array, Array, Array, Array], Array]
+    features: Array
+
+
+def _positive_semidefinite(name: str, matrix: Array) -> Array:
+    (matrix,) = as_arrays(**{name: matrix})
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"`{name}` must hold a square matrix (d, d), but it has shape {tuple(matrix.shape)}.")
+    check_finite(name, matrix)
+    values = to_numpy(matrix)
+    size = np.abs(values).max()
+    if not np.allclose(values, values.T, rtol=0, atol=1e-8 * size):
+        raise ValueError(f"`{name}` must hold a symmetric matrix.")
+    smallest = np.linalg.eigvalsh(values).min()
+    if smallest < -1e-8 * size:
+        raise ValueError(
+            f"`{name}` must hold a positive semi-definite matrix, but its smallest eigenvalue is {smallest:.4g}: the "
+            "statistic would not be a squared norm."
+        )
+    return 0.5 * (matrix + matrix.mT)

@@ -1,0 +1,125 @@
+"""The pair function H of operator-valued kernels (eq. A.1): H = (s_j + grad_j)' A_ij (s_i + grad_i)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .._arrays import Array, array_namespace
+from .._autodiff import transforms
+from ..kernels.embeddings import symmetric_root
+from ..kernels.gram import Gram
+from ..kernels.products import Product, augment, centre
+from ..kernels.radial import Radial
+
+__all__ = ["FunctionStein", "MatrixStein", "SumOfPairs", "matrix_stein"]
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfPairs:
+    """The sum of pair functions."""
+
+    functions: tuple[MatrixStein, ...]
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 2 + max(function.floats_per_pair for function in self.functions)
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        return sum((function(rows, cols) for function in self.functions[1:]), self.functions[0](rows, cols))
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixStein:
+    """A = k l B for a radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and D = y_i - y_j:
+
+    h = f s_i'B s_j + (2 f' / sigma^2) ((s_j - s_i)'B D - tr B) - (4 f'' / sigma^4) D'B D.
+    """
+
+    gram: Gram
+    kernel: Radial
+    scores: Product
+    gradient: Product
+    distance: Product
+    weighted_distance: Product
+    precision: Array
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 12 + self.gram.floats_per_pair
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        xp = array_namespace(self.scores.left)
+        t = -2.0 * xp.minimum(self.distance(rows, cols), 0.0)
+        weighted = -2.0 * xp.minimum(self.weighted_distance(rows, cols), 0.0)
+        f, slope, curve = self.kernel.derivatives(t)
+        h_over_f = (
+            self.scores(rows, cols) + slope * self.gradient(rows, cols) - curve * (4.0 * self.precision) * weighted
+        )
+        return self.gram(rows, cols) * f * h_over_f
+
+
+def matrix_stein(
+    targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram, matrix: Array
+) -> MatrixStein:
+    """H for one term k(P, Q) B of an operator-valued kernel."""
+    xp = array_namespace(targets)
+    y = centre(targets)
+    precision = 1.0 / bandwidth**2
+    weighted = scores @ matrix
+    own = -2.0 * precision * (xp.sum(weighted * y, axis=1, keepdims=True) + 0.5 * xp.linalg.trace(matrix))
+    ones, scaled = xp.ones_like(own), 2.0 * precision * y
+    gradient = Product(
+        xp.concat([scaled, weighted, own, ones], axis=1), xp.concat([weighted, scaled, ones, own], axis=1)
+    )
+    return MatrixStein(
+        gram,
+        kernel,
+        Product(weighted, scores),
+        gradient,
+        augment(y / bandwidth),
+        augment(y @ symmetric_root(matrix) / bandwidth),
+        precision,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionStein:
+    """H for any differentiable A, by automatic differentiation."""
+
+    function: Callable[[Array, Array, Array, Array], Array]
+    features: Array
+    targets: Array
+    scores: Array
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 4 * int(self.targets.shape[1]) ** 4 + 16
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        jacfwd, vmap = transforms("function", self.targets)
+        xp = array_namespace(self.targets)
+
+        def h(p: Array, y: Array, s: Array, p2: Array, y2: Array, s2: Array) -> Array:
+            """Row i of A goes with (p2, y2) and column j with (p, y); each derivative is of the index it contracts."""
+
+            def a(y: Array, y2: Array) -> Array:
+                return self.function(p, y, p2, y2)
+
+            def div_columns(y: Array, y2: Array) -> Array:
+                """sum_j d A_ij / d y_j, shape (d,)."""
+                jacobian = jacfwd(a, 0)(y, y2)
+                return xp.sum(xp.linalg.diagonal(jacobian), axis=-1)
+
+            def div_rows(y: Array, y2: Array) -> Array:
+                """sum_i d A_ij / d y2_i, shape (d,)."""
+                jacobian = xp.permute_dims(jacfwd(a, 1)(y, y2), (1, 0, 2))
+                return xp.sum(xp.linalg.diagonal(jacobian), axis=-1)
+
+            both = xp.linalg.trace(jacfwd(div_columns, 1)(y, y2))
+            return xp.sum(s2 * (a(y, y2) @ s)) + xp.sum(s2 * div_columns(y, y2)) + xp.sum(s * div_rows(y, y2)) + both
+
+        one_row = vmap(h, (None, None, None, 0, 0, 0))
+        left = [part[rows, :] for part in (self.features, self.targets, self.scores)]
+        right = [part[cols, :] for part in (self.features, self.targets, self.scores)]
+        return vmap(one_row, (0, 0, 0, None, None, None))(*left, *right)
