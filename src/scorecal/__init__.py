@@ -6,6 +6,8 @@ from . import coordinates, experiments, kernels
 from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
 from ._skce import SKCEResult, skce, skce_test
+from .coverage import Coverage, expected_coverage
+from .divergences import fisher_divergence, gfd, gram_matrix, kgfd, mmd, wasserstein
 from .predictions import MALA, Categorical, Gaussian, GaussianMixture, ScoreFunction, Scores
 from .results import CalibrationResult
 
@@ -14,19 +16,27 @@ __all__ = [
     "MALA",
     "CalibrationResult",
     "Categorical",
+    "Coverage",
     "Gaussian",
     "GaussianMixture",
     "SKCEResult",
     "ScoreFunction",
     "Scores",
     "coordinates",
+    "expected_coverage",
     "experiments",
+    "fisher_divergence",
+    "gfd",
+    "gram_matrix",
     "kccsd",
     "kccsd_test",
     "kcsd",
     "kcsd_test",
     "kernels",
+    "kgfd",
     "ksd_test",
+    "mmd",
     "skce",
     "skce_test",
+    "wasserstein",
 ]

@@ -19,7 +19,7 @@ from .bandwidth import median_distance
 from .base import base_measure, base_scores, check_base, check_count
 from .distances import Distance, Euclidean, mmd_distance
 from .mean_embeddings import GaussianMeasures, MeanEmbeddings, PointMeasures
-from .radial import Gaussian, Radial, check_bandwidth
+from .radial import Diffusion, Gaussian, Radial, check_bandwidth
 from .second_order import second_order_median
 
 __all__ = ["GFD", "KGFD", "MMD", "DistributionKernel", "Wasserstein"]
@@ -98,14 +98,15 @@ class KGFD:
 
     Parameters
     ----------
-    ground : sc.kernels.Gaussian or sc.kernels.IMQ
-        The ground kernel. Its bandwidth "median" is the median, over pairs of predictions, of the median distance
-        between draws of their equal mixture; for predictions that cannot be sampled, between base points.
+    ground : sc.kernels.Gaussian, sc.kernels.IMQ or sc.kernels.Diffusion
+        The ground kernel, real- or matrix-valued. Its bandwidth "median" is the median, over pairs of predictions, of
+        the median distance between draws of their equal mixture; for predictions that cannot be sampled, between base
+        points.
     base, n_base, bandwidth, outer
         As for `GFD`. The closed form needs Gaussian predictions, a Gaussian base and a Gaussian ground kernel.
     """
 
-    ground: Radial = field(default_factory=Gaussian)
+    ground: Radial | Diffusion = field(default_factory=Gaussian)
     base: Any = None
     n_base: int | None = None
     bandwidth: float | str = "median"
@@ -115,25 +116,32 @@ class KGFD:
         check_base(self.base, self.n_base)
         check_bandwidth(self.bandwidth)
         _check_outer(self.outer)
-        _check_ground(self.ground)
+        _check_ground(self.ground, Radial | Diffusion)
 
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
         base = base_measure(self.base, predictions, reference)
+        diffusion = isinstance(self.ground, Diffusion)
+        smooth = self.ground.kernel if isinstance(self.ground, Diffusion) else self.ground
         if (
             self.n_base is None
             and isinstance(base, GaussianPredictions)
             and isinstance(predictions, GaussianPredictions)
-            and isinstance(self.ground, Gaussian)
+            and isinstance(smooth, Gaussian)
         ):
-            tau = _ground_bandwidth(self.ground, predictions, None)
-            return Euclidean(embeddings.gaussian_kgfd(predictions, base, tau)), {"ground": tau}
+            tau = _ground_bandwidth(smooth, predictions, None)
+            exact = embeddings.gaussian_diffusion_kgfd if diffusion else embeddings.gaussian_kgfd
+            return Euclidean(exact(predictions, base, tau)), {"ground": tau}
         points, scores = base_scores(base, predictions, self.n_base, rng)
         if points is None:
             raise ValueError("`KGFD` needs the base points themselves: give `base_points` to `Scores`, or use `GFD`.")
-        tau = _ground_bandwidth(self.ground, predictions, points)
-        return Euclidean(embeddings.sampled_kgfd(scores, points, self.ground, tau)), {"ground": tau}
+        tau = _ground_bandwidth(smooth, predictions, points)
+        if isinstance(self.ground, Diffusion):
+            features = embeddings.sampled_diffusion_kgfd(scores, points, self.ground, tau)
+        else:
+            features = embeddings.sampled_kgfd(scores, points, self.ground, tau)
+        return Euclidean(features), {"ground": tau}
 
 
 @dataclass(frozen=True)
@@ -218,11 +226,10 @@ def _check_outer(outer: str) -> None:
         raise ValueError(f"`outer` must be one of {', '.join(map(repr, _OUTERS))}, but is {outer!r}.")
 
 
-def _check_ground(ground: Any) -> None:
-    if not isinstance(ground, Radial):
-        raise TypeError(
-            f"`ground` must be a `scorecal.kernels.Gaussian` or `scorecal.kernels.IMQ`, but is {type(ground).__name__}."
-        )
+def _check_ground(ground: Any, allowed: Any = Radial) -> None:
+    if not isinstance(ground, allowed):
+        names = "`kernels.Gaussian` or `kernels.IMQ`" + ("" if allowed is Radial else ", or `kernels.Diffusion` of one")
+        raise TypeError(f"`ground` must be {names}, but is {type(ground).__name__}.")
 
 
 def _ground_bandwidth(ground: Radial, predictions: Predictions, points: Array | None) -> float:

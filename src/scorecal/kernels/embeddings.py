@@ -6,13 +6,15 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, like
 from ..predictions import Gaussian
-from .radial import Radial
+from .radial import Diffusion, Radial
 
 __all__ = [
+    "gaussian_diffusion_kgfd",
     "gaussian_gfd",
     "gaussian_kgfd",
     "gaussian_wasserstein",
     "random_directions",
+    "sampled_diffusion_kgfd",
     "sampled_gfd",
     "sampled_kgfd",
     "sliced_wasserstein",
@@ -35,6 +37,15 @@ def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float)
     return xp.reshape(root @ scores, (n, m * d)) / m
 
 
+def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, bandwidth: float) -> Array:
+    """KGFD with the matrix-valued ground kernel: a Gram matrix of (m d) x (m d)."""
+    xp = array_namespace(scores)
+    n, m, d = scores.shape
+    blocks = ground.blocks(points[:, None, :] - points[None, :, :], bandwidth)
+    gram = xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (m * d, m * d))
+    return xp.reshape(scores, (n, m * d)) @ symmetric_root(gram) / m
+
+
 def gaussian_gfd(predictions: Gaussian, base: Gaussian) -> Array:
     """Exact GFD of Gaussians, Gaussian base measure."""
     _, covariance = base.moments()
@@ -53,6 +64,42 @@ def gaussian_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: float) -> Ar
     cross = covariance @ xp.linalg.solve(total, covariance)
     log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / bandwidth**2) * covariance)[1]
     return xp.exp(0.5 * log_mass) * _affine_scores(predictions, base.mean, 0.5 * (cross + cross.mT))
+
+
+def gaussian_diffusion_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: float) -> Array:
+    """Exact KGFD of Gaussians with the ground kernel grad grad' k, k Gaussian, and base measure N(m, S).
+
+    Weighted by k, with total mass Z, two draws of the base measure have cross-covariance C, and P = Cov(z, z - z'). For
+    a gap between scores g(z) = A (z - m) + b, the fourth moments of Gaussians give
+
+    Z (tr(A C A) + |b|^2) / tau^2 + Z (tr(A P)^2 + tr(A P A P) - 2 tr(A C A P) - 2 b'P b) / tau^4,
+
+    a quadratic form in (A, b), whose root embeds.
+    """
+    xp = array_namespace(predictions.mean)
+    d = predictions.dim
+    tau2 = bandwidth**2
+    covariance = base.moments()[1][0, ...]
+    identity = like(np.eye(d), covariance)
+    total = 2.0 * covariance + tau2 * identity
+    cross = covariance @ xp.linalg.solve(total, covariance)
+    part = tau2 * xp.linalg.solve(total, covariance)
+    log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / tau2) * covariance)[1]
+
+    def kron(a: Array, b: Array) -> Array:
+        return xp.reshape(a[:, None, :, None] * b[None, :, None, :], (d * d, d * d))
+
+    flat = xp.reshape(part, (d * d, 1))
+    matrix = kron(identity, cross) / tau2 + (flat @ flat.mT + kron(part, part) - 2.0 * kron(part, cross)) / tau2**2
+    swap = np.eye(d * d)[np.arange(d * d).reshape(d, d).T.ravel()]  # A is symmetric: so may the form be, too
+    matrix = 0.5 * (matrix + like(swap, matrix) @ matrix @ like(swap, matrix))
+    vector = identity / tau2 - 2.0 * part / tau2**2
+    precision = predictions.precision
+    if predictions.scale is not None:
+        precision = (precision + 0.0 * predictions.mean)[..., None] * like(np.eye(d), predictions.mean)
+    spread = xp.reshape(precision, (predictions.n, d * d)) @ symmetric_root(0.5 * (matrix + matrix.mT))
+    shift = predictions.score(base.mean) @ symmetric_root(vector)
+    return xp.exp(0.5 * log_mass) * xp.concat([spread, shift], axis=1)
 
 
 def _affine_scores(predictions: Gaussian, centre: Array, weight: Array) -> Array:

@@ -21,6 +21,7 @@ __all__ = [
     "EmbeddingGram",
     "Gram",
     "RadialGram",
+    "block_of",
     "distribution_gram",
     "radial_gram",
 ]
@@ -81,6 +82,13 @@ class RadialGram:
 
 
 Gram = EmbeddingGram | DistanceGram | RadialGram
+
+
+def block_of(distance: Distance, bandwidth: Array, outer: str, rows: slice, cols: slice) -> Array:
+    """A block of the Gram matrix of the kernel on a distance."""
+    if isinstance(distance, Euclidean):
+        return EmbeddingGram(distance.features / bandwidth, outer)(rows, cols)
+    return DistanceGram(distance, bandwidth)(rows, cols)
 
 
 def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram | RadialGram:
