@@ -45,7 +45,7 @@ def test_flat_inputs_and_lists():
     assert flat.statistic == lists.statistic
 
 
-@pytest.mark.parametrize("name", ["torch", "jax", "strict"])
+@pytest.mark.parametrize("name", ["torch", "cuda", "jax", "strict"])
 def test_other_backends(name):
     from conftest import make_backend
 

@@ -182,7 +182,7 @@ def test_mala_leaves_its_target_alone():
     assert 0.1 < np.mean(draws.acceptance) < 0.95
 
 
-@pytest.mark.parametrize("backend_name", ["torch", "jax", "strict"])
+@pytest.mark.parametrize("backend_name", ["torch", "cuda", "jax", "strict"])
 def test_mala_and_skce_on_other_backends(backend_name):
     from conftest import make_backend
 

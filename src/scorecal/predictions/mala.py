@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, like, to_numpy
+from .._arrays import Array, array_namespace, as_arrays, check_finite, device_of, like, to_numpy
 from .protocol import Predictions, evaluate_score
 
 __all__ = ["MALA", "MALADraws"]
@@ -97,7 +97,7 @@ class MALA:
             log_ratio = to_numpy(new_log_prob - log_prob - back + 0.5 * xp.sum(noise**2, axis=1))
             log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)  # a proposal that cannot be judged is refused
             accept = np.log(rng.random(predictions.n)) < log_ratio
-            moved = xp.asarray(accept, device=x.device)
+            moved = xp.asarray(accept, device=device_of(x))
             x = xp.where(moved[:, None], proposal, x)
             score = xp.where(moved[:, None], new_score, score)
             log_prob = xp.where(moved, new_log_prob, log_prob)
