@@ -1,11 +1,14 @@
 """Divergences against quadrature and each other; proposition 4.3 and appendix E on Ornstein-Uhlenbeck flows."""
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.kernel_ridge import KernelRidge
 
 import scorecal as sc
+from scorecal.kernels.embeddings import symmetric_root
+from scorecal.predictions.join import JoinedSamplers
 
 K = sc.kernels
 RNG = np.random.default_rng(12)
@@ -145,12 +148,81 @@ def test_different_kinds_of_predictions():
     np.testing.assert_allclose(sc.mmd(mixture, two, ground=K.Gaussian(1.0)), 0.0, atol=1e-7)
 
 
-@pytest.mark.parametrize("kernel", [K.GFD(), K.KGFD(), K.MMD(), K.GFD(n_base=5), K.GFD(outer="linear")], ids=str)
+GRAM_KERNELS = [
+    K.GFD(),
+    K.GFD(base="match"),
+    K.GFD(n_base=5),
+    K.GFD(outer="linear"),
+    K.KGFD(),
+    K.KGFD(base="match"),
+    K.KGFD(K.Diffusion()),
+    K.MMD(),
+    K.MMD(n_samples=5),
+    K.MMD(K.IMQ()),
+    K.Wasserstein(n_samples=5),
+]
+
+
+@pytest.mark.parametrize("kernel", GRAM_KERNELS, ids=str)
 def test_gram_matrices_belong_together(kernel):
-    K_train = sc.gram_matrix(kernel, Q, rng=0)
-    np.testing.assert_allclose(sc.gram_matrix(kernel, Q, Q, rng=0), K_train, rtol=1e-7, atol=1e-9)
-    assert np.linalg.eigvalsh(K_train).min() > -1e-8
-    assert sc.gram_matrix(kernel, Q, P, rng=0).shape == (4, 3)
+    """Rows of the training set, handed in again among test rows, have the kernel values they had before."""
+    again = sc.Gaussian(
+        np.concatenate([Q.mean[:2], [[9.0, 9.0]]]), covariance=np.concatenate([Q.covariance[:2], [np.eye(2)]])
+    )
+    train = sc.gram_matrix(kernel, Q, rng=0)
+    assert np.linalg.eigvalsh(train).min() > -1e-8
+    cross = sc.gram_matrix(kernel, Q, again, rng=0)
+    assert cross.shape == (4, 3)
+    if getattr(kernel, "n_samples", None) is None and not isinstance(getattr(kernel, "ground", None), K.IMQ):
+        np.testing.assert_allclose(cross[:, :2], train[:, :2], rtol=1e-7, atol=1e-9)
+    else:  # the rows of `again` have draws of their own; those of Q must be what they were
+        distance, _ = kernel.distance(Q, Q.mean, np.random.default_rng(0))
+        joined, _ = kernel.distance(JoinedSamplers(Q, again), Q.mean, np.random.default_rng(0))
+        if getattr(kernel, "ground", None) is None or not isinstance(kernel.ground.bandwidth, str):
+            np.testing.assert_allclose(joined.block(slice(0, 4), slice(0, 4)), distance.block(slice(0, 4), slice(0, 4)))
+
+
+def test_wasserstein_of_full_covariances():
+    """Commuting covariances reduce to the diagonal form; on the line the distance is that of quantiles."""
+    turn = np.linalg.qr(RNG.normal(size=(2, 2)))[0]
+    scales = RNG.uniform(0.5, 2, (3, 2))
+    diagonal = sc.Gaussian(np.zeros((3, 2)), scales)
+    full = sc.Gaussian(np.zeros((3, 2)), covariance=turn @ (scales[..., None] ** 2 * np.eye(2)) @ turn.T)
+    np.testing.assert_allclose(sc.wasserstein(full, full), sc.wasserstein(diagonal, diagonal), atol=1e-7)
+    samples = [part.sample(1, rng=0) for part in (P, Q)]
+    assert all(part.shape[2] == 2 for part in samples)
+    np.testing.assert_allclose(sc.wasserstein(P, Q), sc.wasserstein(Q, P).T, rtol=1e-9)
+    # Never above the distance of any coupling, here of the same noise moved by both square roots.
+    coupled = np.sqrt(
+        np.sum((P.mean[:, None] - Q.mean[None]) ** 2, axis=-1)
+        + np.sum((symmetric_root(P.moments()[1])[:, None] - symmetric_root(Q.covariance)[None]) ** 2, axis=(-2, -1))
+    )
+    assert np.all(sc.wasserstein(P, Q) <= coupled + 1e-12)
+
+
+def test_exact_mmd_of_gaussians_and_mixtures():
+    gaussian = sc.Gaussian([[1.0, 0.0]], 0.7)
+    one = sc.GaussianMixture([[1.0]], [[[1.0, 0.0]]], [[0.7]])
+    two = sc.GaussianMixture([[0.4, 0.6]], [[[1.0, 0.0], [1.0, 0.0]]], [[0.7, 0.7]])
+    for p, q in ((gaussian, one), (one, two), (two, gaussian)):
+        assert sc.mmd(p, q, ground=K.Gaussian(1.0))[0, 0] < 1e-7
+
+
+def test_scores_can_be_compared():
+    points = RNG.normal(size=(5, D))
+    p, q = (
+        sc.Scores(part.score(part.mean + 1.0), np.swapaxes(part.score(points[:, None, :]), 0, 1), points)
+        for part in (P, Q)
+    )
+    np.testing.assert_allclose(sc.gfd(p, q), sc.gfd(P, Q, base=points), rtol=1e-10)
+
+
+def test_derivatives_at_distance_zero_are_finite():
+    def total(mean):
+        p = sc.Gaussian(mean, 1.0)
+        return sc.mmd(p, p, ground=K.Gaussian(1.0)).sum() + sc.wasserstein(p, p).sum()
+
+    assert bool(jax.numpy.all(jax.numpy.isfinite(jax.grad(total)(jax.numpy.ones((2, 1))))))
 
 
 def test_distribution_regression_with_sklearn():

@@ -238,6 +238,20 @@ def test_mixtures_under_jit(kernel):
     assert bool(jax.numpy.all(jax.numpy.isfinite(jax.grad(value, argnums=1)(weights, means))))
 
 
+def test_jax_with_arrays_that_are_not_arguments():
+    """A training loss: data closed over, parameters differentiated, compiled or not."""
+    x, y = jax.numpy.asarray(MEAN), jax.numpy.asarray(Y)
+
+    def loss(w):
+        return sc.kccsd(sc.Gaussian(x * w, jax.numpy.ones(N)), y)
+
+    plain = jax.grad(loss)(1.1)
+    assert float(jax.jit(jax.grad(loss))(1.1)) == pytest.approx(float(plain), rel=1e-10)
+    assert float(jax.jit(lambda: loss(1.1))()) == pytest.approx(float(loss(1.1)), rel=1e-12)
+    single = jax.grad(lambda w: sc.kccsd(sc.Gaussian(x.astype("f4") * w, jax.numpy.ones(N, "f4")), y.astype("f4")))
+    assert float(single(np.float32(1.1))) == pytest.approx(float(plain), rel=1e-3)
+
+
 def test_derivatives_with_a_matched_base_are_finite():
     """Equal covariances give equal eigenvalues, whose vectors have no derivative."""
     mean = torch.tensor(MEAN, requires_grad=True)

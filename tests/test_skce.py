@@ -1,9 +1,11 @@
 """SKCE against enumeration, quadrature and Monte Carlo; MALA against moments; levels; bad input."""
 
+import types
 import warnings
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
 import scorecal as sc
@@ -170,7 +172,7 @@ def test_mala_reaches_its_target(kind):
     assert np.mean(draws.acceptance) == pytest.approx(0.574, abs=0.1)
 
 
-@pytest.mark.filterwarnings("ignore:The MALA chains have not mixed")
+@pytest.mark.filterwarnings("ignore:The MALA chains have not mixed", "ignore:.* never accepted a proposal")
 def test_mala_leaves_its_target_alone():
     """Started from exact draws, one step of any size keeps the distribution."""
     n = 20_000
@@ -210,6 +212,75 @@ def test_chains_that_have_not_mixed_are_reported():
         sc.skce_test(predictions, y, n_samples=2, sampler=sc.MALA(), n_resamples=9, rng=1)
 
 
+@pytest.mark.filterwarnings("ignore:The MALA chains have not mixed")
+def test_chains_that_never_move_are_reported():
+    scale = np.ones(40)
+    scale[:10] = 1e-4
+    with pytest.warns(UserWarning, match="10 of 40 MALA chains never accepted a proposal, the first of them 0"):
+        sc.MALA(n_warmup=0, adapt=False).draw(sc.Gaussian(np.zeros((40, 1)), scale), 2, rng=0)
+
+
+@pytest.mark.parametrize(("scale", "options"), [(10.0, {"n_warmup": 100, "adapt": False}), (1e4, {"n_warmup": 20})])
+def test_chains_that_are_too_narrow_are_reported(scale, options):
+    """They have found the middle of their prediction, but not its width."""
+    with pytest.warns(UserWarning, match="have not mixed"):
+        sc.MALA(**options).draw(sc.Gaussian(np.zeros((200, 1)), scale), 2, rng=0)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3])
+def test_adapted_chains_find_their_scale(scale):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draws = sc.MALA(n_warmup=1500).draw(sc.Gaussian(np.zeros((400, 2)), scale), 1, rng=3)
+    assert draws.samples.std() == pytest.approx(scale, rel=0.1)
+
+
+def test_well_tuned_chains_raise_no_alarm():
+    alarms = 0
+    for repetition in range(40):
+        predictions, _ = sc.experiments.lgm(200, 0.0, rng=[1, repetition])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sc.MALA(n_warmup=300).draw(predictions, 1, rng=[2, repetition])
+        alarms += bool(caught)
+    assert alarms <= 1
+
+
+def test_chains_serve_predictions_that_cannot_be_sampled():
+    y = GOOD.sample(1, rng=5)[0]
+    result = sc.skce_test(Unsampled(), y, sampler=sc.MALA(n_warmup=50), n_samples=2, n_resamples=9, rng=6)
+    assert result.expectations == "mcmc"
+    start_at_modes = sc.MALA(start=GOOD.mean, n_warmup=20).draw(Unsampled(), 1, rng=0)
+    assert start_at_modes.samples.shape == (12, 1, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_samples": 5}], ids=str)
+@pytest.mark.parametrize("test", [sc.skce_test, sc.kccsd_test], ids=["skce", "operator"])
+def test_float32_with_distant_clusters(test, options):
+    """What float64 says, since it is float64 that is used."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(200, 1))
+    mean[::2] += 1e4
+    mean = mean.astype("f4")
+    y = (mean + rng.normal(size=(200, 1))).astype("f4")
+    if test is sc.kccsd_test:
+        options = {"distribution_kernel": K.Operator([(K.GFD(bandwidth=1.0), np.eye(1))])}
+    else:
+        options = options | {"distribution_kernel": K.Wasserstein(1.0)}
+    options = options | {"target_kernel": K.Gaussian(1.0), "n_resamples": 199, "rng": 1}
+    single = test(sc.Gaussian(mean, np.float32(1.0)), y, **options)
+    exact = test(sc.Gaussian(mean.astype(float), 1.0), y.astype(float), **options)
+    assert single.pvalue == pytest.approx(exact.pvalue, abs=0.011)
+
+
+def test_probabilities_of_a_float32_softmax_are_taken():
+    logits = RNG.normal(size=(500, 7)).astype("f4") * 5
+    softmax = np.exp(logits - logits.max(axis=1, keepdims=True))
+    softmax /= softmax.sum(axis=1, keepdims=True)
+    sc.Categorical(softmax)
+    sc.Categorical(softmax.astype(float))
+
+
 def test_exact_skce_holds_its_level():
     low, high = stats.binom.ppf([0.005, 0.995], 1000, 0.05)
     rejections = 0
@@ -221,7 +292,7 @@ def test_exact_skce_holds_its_level():
     assert low <= rejections <= high
 
 
-@pytest.mark.filterwarnings("ignore:The MALA chains have not mixed")
+@pytest.mark.filterwarnings("ignore:The MALA chains have not mixed", "ignore:.* never accepted a proposal")
 def test_short_untuned_chains_break_the_level_and_long_tuned_ones_do_not():
     """The point of the paper's figure 2, on LGM at n = 200."""
 
@@ -265,6 +336,22 @@ class Unsampled:
         return GOOD.log_prob(y)
 
 
+class Flat(Unsampled):
+    def log_prob(self, y):
+        return GOOD.log_prob(y)[..., None]
+
+
+class NaNs(Unsampled):
+    def log_prob(self, y):
+        return np.nan * GOOD.log_prob(y) if y.ndim == 3 else GOOD.log_prob(y)
+
+    def sample(self, n_samples, rng):
+        return GOOD.sample(n_samples, rng)
+
+
+TORCH = sc.Gaussian(torch.tensor(GOOD.mean), 1.0)
+
+
 class Frozen(Unsampled):
     def log_prob(self, y):
         return -1e10 * np.sum((y - np.round(y, 1)) ** 2, axis=-1) - 1e10 * np.sum(y**2, axis=-1)
@@ -287,6 +374,27 @@ BAD = [
     ("samples of scores", lambda: sc.skce_test(sc.ScoreFunction(GOOD.score, 12, 2), Y, distribution_kernel=K.GFD()), TypeError, "predictions", "no `sample`"),
     ("chains of scores", lambda: sc.MALA().draw(sc.ScoreFunction(GOOD.score, 12, 2), 1), TypeError, "predictions", "log_prob"),
     ("chains that never move", lambda: sc.MALA(n_warmup=0, adapt=False, step_size=1e3).draw(GOOD, 1, rng=0), ValueError, "step_size", "single proposal"),
+    ("class for sampler", lambda: sc.skce_test(GOOD, Y, sampler=sc.MALA), TypeError, "sampler", "MALA"),
+    ("text for sampler", lambda: sc.skce_test(GOOD, Y, sampler="mala"), TypeError, "sampler", "'mala'"),
+    ("text for step size", lambda: sc.MALA(step_size="x"), ValueError, "step_size", "'x'"),
+    ("text for adapt", lambda: sc.MALA(adapt="no"), TypeError, "adapt", "'no'"),
+    ("zero draws", lambda: sc.MALA().draw(GOOD, 0), ValueError, "n_samples", "0"),
+    ("shape of log_prob", lambda: sc.MALA().draw(Flat(), 2), ValueError, "predictions.log_prob", "(12, 1)"),
+    ("NaN log_prob", lambda: sc.expected_coverage(NaNs(), Y), ValueError, "predictions.log_prob", "NaN"),
+    ("samples of classes", lambda: sc.skce_test(CLASSES, [0, 1, 1, 0], distribution_kernel=K.MMD(n_samples=3)), ValueError, "distribution_kernel", "classes"),
+    ("no kernel", lambda: sc.kccsd_test(TORCH, TORCH.mean + 1, distribution_kernel=K.OperatorFunction(lambda p, y, p2, y2: torch.exp(-torch.sum((y - 2 * y2) ** 2) / 50) * torch.eye(2), TORCH.mean)), ValueError, "function(p, y, p2, y2)", "transpose"),
+    ("negative kernel", lambda: sc.kccsd_test(TORCH, TORCH.mean + 1, distribution_kernel=K.OperatorFunction(lambda *a: -torch.eye(2), TORCH.mean)), ValueError, "function(p, y, p, y)", "negative"),
+    ("no function", lambda: sc.kccsd_test(TORCH, TORCH.mean + 1, distribution_kernel=K.OperatorFunction(2.0, TORCH.mean)), TypeError, "function", "2.0"),
+    ("Fisher of two dimensions", lambda: sc.fisher_divergence(GOOD, sc.Gaussian([0.0], 1.0)), ValueError, "p", "dimension 1"),
+    ("Fisher of an array", lambda: sc.fisher_divergence(GOOD, Y), TypeError, "q", "ndarray"),
+    ("two libraries", lambda: sc.gfd(GOOD, TORCH), TypeError, "q", "torch"),
+    ("Gram of an array", lambda: sc.gram_matrix(K.GFD(), Y), TypeError, "p", "ndarray"),
+    ("Gram of swapped arguments", lambda: sc.gram_matrix(GOOD, K.GFD()), TypeError, "kernel", "Gaussian(n=12"),
+    ("Gram of two kinds", lambda: sc.gram_matrix(K.GFD(), GOOD, sc.ScoreFunction(GOOD.score, 12, 2)), TypeError, "q", "n_base"),
+    ("scores at other points", lambda: sc.gfd(sc.Scores(Y, Y[:, None, :], [[0.0, 0.0]]), sc.Scores(Y, Y[:, None, :], [[1.0, 0.0]])), ValueError, "p", "base_points"),
+    ("level in per cent", lambda: sc.expected_coverage(GOOD, Y).curve(90), ValueError, "nominal", "90"),
+    ("class for predictions", lambda: sc.kccsd_test(sc.Gaussian, Y), TypeError, "predictions", "class Gaussian"),
+    ("object without dim", lambda: sc.kccsd_test(types.SimpleNamespace(n=3), Y), TypeError, "predictions", "no `dim`"),
     ("score of another density", lambda: sc.MALA(n_warmup=0, adapt=False, start=np.zeros((12, 2))).draw(Frozen(), 1, rng=0), ValueError, "step_size", "log_prob"),
     ("start of another shape", lambda: sc.MALA(start=Y[:3]).draw(GOOD, 1), ValueError, "start", "(3, 2)"),
     ("step size", lambda: sc.MALA(step_size=0.0), ValueError, "step_size", "0.0"),
@@ -303,7 +411,7 @@ BAD = [
     ("matrix of another size", lambda: sc.kccsd_test(GOOD, Y, distribution_kernel=K.Operator([(K.GFD(), np.eye(3))])), ValueError, "terms[0]", "(3, 3)"),
     ("kernel of an operator", lambda: K.Operator([(K.Gaussian(), np.eye(2))]), TypeError, "terms[0]", "Gaussian"),
     ("function on NumPy arrays", lambda: sc.kccsd_test(GOOD, Y, distribution_kernel=K.OperatorFunction(lambda *a: np.eye(2), Y)), TypeError, "function", "JAX or torch"),
-    ("value of a function", lambda: sc.kccsd_test(GOOD, Y, distribution_kernel=K.OperatorFunction(lambda *a: np.eye(3), Y)), ValueError, "function", "(3, 3)"),
+    ("value of a function", lambda: sc.kccsd_test(TORCH, TORCH.mean + 1, distribution_kernel=K.OperatorFunction(lambda *a: torch.eye(3), TORCH.mean)), ValueError, "function", "(3, 3)"),
     ("features of a function", lambda: sc.kccsd_test(GOOD, Y, distribution_kernel=K.OperatorFunction(lambda *a: np.eye(2), Y[:2])), ValueError, "features", "(2, 2)"),
     ("two target kernels", lambda: sc.kccsd_test(GOOD, Y, target_kernel=K.IMQ(), distribution_kernel=K.OperatorFunction(lambda *a: np.eye(2), Y)), ValueError, "target_kernel", "None"),
     ("diffusion of a number", lambda: K.Diffusion(2.0), TypeError, "kernel", "2.0"),

@@ -73,9 +73,13 @@ def check_finite(name: str, array: Array, causes: str = "") -> None:
     )
 
 
-def has_values(array: Array) -> bool:
-    """Whether the values of `array` can be looked at (they cannot while JAX is tracing)."""
-    return not (is_jax_array(array) and isinstance(array, sys.modules["jax"].core.Tracer))
+def has_values(*arrays: Array) -> bool:
+    """Whether the values of the arrays, and of what is computed from them, can be seen: not while JAX is tracing."""
+    if not any(is_jax_array(array) for array in arrays):
+        return True
+    jax = sys.modules["jax"]
+    # Within jit even an operation on constants gives a tracer.
+    return not any(isinstance(array, jax.core.Tracer) for array in (*arrays, jax.numpy.zeros(()) + 0))
 
 
 def like(values: Any, reference: Array) -> Array:

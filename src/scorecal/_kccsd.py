@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, as_arrays, check_finite, like, to_numpy
+from ._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from ._autodiff import transforms
 from ._pipeline import (
     as_distribution_kernel,
     as_generator,
@@ -26,7 +27,7 @@ from .kernels.gram import distribution_gram
 from .predictions import Predictions
 from .resampling import PairFunction
 from .results import CalibrationResult
-from .statistics import FunctionStein, SumOfPairs, enough_digits, matrix_stein, stein_pairs
+from .statistics import FunctionStein, SumOfPairs, cast_gram, matrix_stein, stein_pairs, sufficient_dtype
 
 __all__ = ["kccsd", "kccsd_test"]
 
@@ -149,47 +150,48 @@ def kccsd_pairs(
 ) -> tuple[PairFunction, Array, Mapping[str, Any]]:
     """Predictions -> coordinates -> kernels -> pair function; also an array to work like, and the bandwidths."""
     predictions, targets, scores = locate(coordinates, predictions, as_targets(y, predictions))
+    xp = array_namespace(targets)
     if isinstance(distribution_kernel, OperatorFunction):
         return _function_pairs(distribution_kernel, target_kernel, targets, scores), targets, {}
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
+    if isinstance(distribution_kernel, Operator):
+        terms = list(distribution_kernel.terms)
+        _check_matrices(terms, predictions.dim)
+    else:
+        terms = [(as_distribution_kernel(distribution_kernel, GFD()), None)]
     with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
+        found = [distribution_gram(kernel, predictions, scores, rng) for kernel, _ in terms]
         bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
+        dtype = sufficient_dtype(targets, bandwidth, [gram for gram, _ in found])
+        targets, scores, width = (xp.astype(part, dtype, copy=False) for part in (targets, scores, bandwidth))
+        grams = [cast_gram(gram, dtype) for gram, _ in found]
         function: PairFunction
         if isinstance(distribution_kernel, Operator):
-            function, bandwidths = _matrix_pairs(
-                distribution_kernel, predictions, targets, scores, target_kernel, bandwidth, rng
-            )
+            matrices = [like(matrix, targets) for _, matrix in terms]
+            functions = [
+                matrix_stein(targets, scores, target_kernel, width, gram, matrix)
+                for gram, matrix in zip(grams, matrices, strict=True)
+            ]
+            function = SumOfPairs(tuple(functions))
         else:
-            kernel = as_distribution_kernel(distribution_kernel, GFD())
-            gram, bandwidths = distribution_gram(kernel, predictions, scores, rng)
-            targets, scores, bandwidth, gram = enough_digits(targets, scores, bandwidth, gram)
-            function = stein_pairs(targets, scores, target_kernel, bandwidth, gram)
-    return function, targets, {"target": bandwidth, **bandwidths}
+            function = stein_pairs(targets, scores, target_kernel, width, grams[0])
+    return function, targets, {"target": bandwidth, **_numbered([names for _, names in found])}
 
 
-def _matrix_pairs(
-    operator: Operator,
-    predictions: Predictions,
-    targets: Array,
-    scores: Array,
-    kernel: Radial,
-    bandwidth: Array,
-    rng: np.random.Generator,
-) -> tuple[SumOfPairs, dict[str, Any]]:
+def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:
     """Bandwidths of several terms are told apart by their numbers: "distribution 0" and so on."""
-    functions = []
-    bandwidths: dict[str, Any] = {}
-    for r, (distribution_kernel, matrix) in enumerate(operator.terms):
-        if matrix.shape[0] != predictions.dim:
+    if len(bandwidths) == 1:
+        return bandwidths[0]
+    return {f"{name} {r}": value for r, names in enumerate(bandwidths) for name, value in names.items()}
+
+
+def _check_matrices(terms: list[tuple[DistributionKernel, Array]], dim: int) -> None:
+    for r, (_, matrix) in enumerate(terms):
+        if matrix.shape[0] != dim:
             raise ValueError(
-                f"`terms[{r}]` of `Operator` must hold a matrix of the dimension of the targets, {predictions.dim}, "
-                f"but it has shape {tuple(matrix.shape)}."
+                f"`terms[{r}]` of `Operator` must hold a matrix of the dimension of the targets, {dim}, but it has "
+                f"shape {tuple(matrix.shape)}."
             )
-        gram, found = distribution_gram(distribution_kernel, predictions, scores, rng)
-        functions.append(matrix_stein(targets, scores, kernel, bandwidth, gram, like(to_numpy(matrix), targets)))
-        numbered = "" if len(operator.terms) == 1 else f" {r}"
-        bandwidths |= {name + numbered: value for name, value in found.items()}
-    return SumOfPairs(tuple(functions)), bandwidths
 
 
 def _function_pairs(
@@ -204,11 +206,29 @@ def _function_pairs(
             f"`features` of `OperatorFunction` must have shape (n, q) = ({n}, q), but has {features.shape}."
         )
     check_finite("features", features)
+    if not callable(operator.function):
+        raise TypeError(f"`function` of `OperatorFunction` must be callable, but is {operator.function!r}.")
+    transforms("function", targets)
     function = FunctionStein(operator.function, like(features, targets), targets, scores)
-    value = operator.function(function.features[0, :], targets[0, :], function.features[1, :], targets[1, :])
+    (p, p2), (z, z2) = function.features[:2, :], targets[:2, :]
+    value, swapped, own = (operator.function(*pair) for pair in ((p, z, p2, z2), (p2, z2, p, z), (p, z, p, z)))
+    _check_kernel(value, swapped, own, d)
+    return function
+
+
+def _check_kernel(value: Array, swapped: Array, own: Array, d: int) -> None:
+    """Only half of the pairs are computed, so A must be a kernel: seen here on one pair, and one point with itself."""
     if tuple(getattr(value, "shape", ())) != (d, d):
         raise ValueError(
             f"`function` of `OperatorFunction` must return shape (d, d) = ({d}, {d}), but gave "
             f"{tuple(getattr(value, 'shape', ()))}."
         )
-    return function
+    if not has_values(value, swapped, own):
+        return
+    check_finite("function", value)
+    host = to_numpy(value)
+    size = max(np.abs(host).max(), np.abs(to_numpy(own)).max())
+    if not np.allclose(host, to_numpy(swapped).T, rtol=0.0, atol=1e-5 * size):
+        raise ValueError("`function(p, y, p2, y2)` must be the transpose of `function(p2, y2, p, y)`, but is not.")
+    if np.linalg.eigvalsh(to_numpy(own)).min() < -1e-5 * size:
+        raise ValueError("`function(p, y, p, y)` must be positive semi-definite, but has a negative eigenvalue.")

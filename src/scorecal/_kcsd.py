@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_arrays, check_finite
+from ._arrays import Array, array_namespace, as_arrays, check_finite, like
 from ._pipeline import as_generator, as_radial_kernel, as_targets, bootstrap_result, check_n_resamples, statistic_of
 from .kernels import Radial
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import EmbeddingGram, Gram, radial_gram
-from .predictions import Predictions, ScoreFunction, evaluate_score, held_array
+from .predictions import Predictions, ScoreFunction, Scores, check_predictions, evaluate_score, held_array
 from .resampling import PairFunction
 from .results import CalibrationResult
-from .statistics import enough_digits, stein_pairs
+from .statistics import cast_gram, stein_pairs, sufficient_dtype
 
 __all__ = ["kcsd", "kcsd_test", "ksd_test"]
 
@@ -106,7 +106,7 @@ def ksd_test(
     Parameters
     ----------
     predictions : Predictions
-        One distribution: a batch of one row.
+        One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     target_kernel, n_resamples, rng
@@ -126,8 +126,9 @@ def ksd_test(
     targets, scores = _one_distribution(predictions, y)
     bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
     constant: Gram = EmbeddingGram(array_namespace(targets).zeros_like(targets[:, :1]), "gaussian")
-    targets, scores, bandwidth, constant = enough_digits(targets, scores, bandwidth, constant)
-    function = stein_pairs(targets, scores, target_kernel, bandwidth, constant)
+    dtype = sufficient_dtype(targets, bandwidth, [constant])
+    targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
+    function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(constant, dtype))
     return bootstrap_result(function, targets, {"target": bandwidth}, n_resamples, as_generator(rng))
 
 
@@ -149,16 +150,21 @@ def kcsd_pairs(
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)
         bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
         gram: Gram = radial_gram(inputs / width, input_kernel)
-        targets, scores, bandwidth, gram = enough_digits(targets, scores, bandwidth, gram)
-        function = stein_pairs(targets, scores, target_kernel, bandwidth, gram)
+        dtype = sufficient_dtype(targets, bandwidth, [gram])
+        targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
+        function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(gram, dtype))
     return function, targets, {"target": bandwidth, "input": width}
 
 
 def _one_distribution(predictions: Predictions, y: Any) -> tuple[Array, Array]:
     """Targets (n, d) and the scores of the one distribution there."""
-    if not isinstance(predictions, Predictions) or predictions.n != 1:
-        found = f"{predictions.n} rows" if isinstance(predictions, Predictions) else type(predictions).__name__
-        raise ValueError(f"`predictions` must be one distribution, a batch of one row, but is {found}.")
+    check_predictions("predictions", predictions)
+    if isinstance(predictions, Scores):  # of the one distribution, at the targets
+        targets = as_targets(y, predictions)
+        scores = evaluate_score(predictions, targets)
+        return array_namespace(targets).astype(targets, scores.dtype, copy=False), scores
+    if predictions.n != 1:
+        raise ValueError(f"`predictions` must be one distribution, a batch of one row, but has {predictions.n} rows.")
     held = held_array(predictions)
     targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
     targets = targets[:, None] if targets.ndim == 1 and predictions.dim == 1 else targets

@@ -12,7 +12,7 @@ from array_api_compat import is_array_api_obj
 from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
 from .coordinates import Coordinates
 from .kernels import DistributionKernel, Gaussian, Radial
-from .predictions import Predictions, held_array
+from .predictions import Predictions, check_predictions, held_array
 from .resampling import PairFunction, draw_signs, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
@@ -90,21 +90,19 @@ def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:
     return kernel
 
 
-def as_distribution_kernel(kernel: DistributionKernel | None, default: DistributionKernel) -> DistributionKernel:
+def as_distribution_kernel(
+    kernel: DistributionKernel | None, default: DistributionKernel, name: str = "distribution_kernel"
+) -> DistributionKernel:
     kernel = default if kernel is None else kernel
-    if isinstance(kernel, type) or not hasattr(kernel, "distance"):
-        raise TypeError(
-            f"`distribution_kernel` must be `kernels.GFD`, `KGFD`, `MMD` or `Wasserstein`, but is {kernel!r}."
-        )
+    if isinstance(kernel, type):
+        raise TypeError(f"`{name}` must be a kernel, not its class {kernel.__name__}: write `{kernel.__name__}()`.")
+    if not hasattr(kernel, "distance"):
+        raise TypeError(f"`{name}` must be `kernels.GFD`, `KGFD`, `MMD` or `Wasserstein`, but is {kernel!r}.")
     return kernel
 
 
 def as_targets(y: Any, predictions: Predictions) -> Array:
-    if not isinstance(predictions, Predictions):
-        raise TypeError(
-            "`predictions` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, "
-            f"but is a {type(predictions).__name__}."
-        )
+    check_predictions("predictions", predictions)
     held = held_array(predictions)
     targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
     if targets.ndim == 1 and predictions.dim == 1:

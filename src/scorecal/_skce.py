@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, like
+from ._arrays import Array, array_namespace, like
 from ._pipeline import (
     as_distribution_kernel,
     as_generator,
@@ -18,7 +18,7 @@ from ._pipeline import (
     check_n_resamples,
     statistic_of,
 )
-from .kernels import MMD, DistributionKernel, Gaussian, Radial
+from .kernels import GFD, MMD, DistributionKernel, Gaussian, Radial
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.base import check_count
 from .kernels.distances import Euclidean
@@ -28,7 +28,7 @@ from .kernels.products import Product
 from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
 from .predictions import Gaussian as GaussianPredictions
 from .results import CalibrationResult
-from .statistics import SKCEPairs, gaussian_surprise, sampled_surprise
+from .statistics import SKCEPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
 
 __all__ = ["SKCEResult", "skce", "skce_test"]
 
@@ -73,7 +73,8 @@ def skce_test(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1 and for classes, which are integers from 0.
     distribution_kernel : optional
-        Kernel between predictions: `kernels.MMD` (the default), `Wasserstein`, `GFD` or `KGFD`.
+        Kernel between predictions: `kernels.MMD` (the default for predictions that can be sampled), `GFD` (the default
+        for others), `KGFD` or `Wasserstein`.
     target_kernel : optional
         Kernel between targets: `kernels.Gaussian` (the default) or `kernels.IMQ`. Classes are compared for equality.
     n_samples : int, optional
@@ -113,6 +114,9 @@ def skce_test(
     >>> result = sc.skce_test(predictions, y, rng=0)
     >>> result.rejects(), result.expectations
     (True, 'exact')
+    >>> by_chains = sc.skce_test(predictions, y, n_samples=2, sampler=sc.MALA(), rng=1)
+    >>> by_chains.rejects(), by_chains.expectations
+    (True, 'mcmc')
     """
     n_resamples = check_n_resamples(n_resamples)
     rng = as_generator(rng)
@@ -135,7 +139,8 @@ def skce(
 ) -> Array:
     """The statistic of `skce_test` alone, a 0-d array; differentiable with torch and JAX where it is exact.
 
-    Parameters are those of `skce_test`; with the same ones, `rng` included, the value is that of its `statistic`.
+    Parameters are those of `skce_test`; with the same ones, `rng` included, the value is that of its `statistic`. While
+    JAX is tracing, the ground bandwidth of the default kernel must be a number: `kernels.MMD(kernels.Gaussian(1.0))`.
 
     Examples
     --------
@@ -161,7 +166,10 @@ def skce_pairs(
 ) -> tuple[SKCEPairs, Array, Mapping[str, Any], dict[str, Any]]:
     """Pair function, an array to work like, bandwidths, and how expectations were found."""
     check_count(n_samples, "n_samples")
-    distribution_kernel = as_distribution_kernel(distribution_kernel, MMD())
+    if sampler is not None and not isinstance(sampler, MALA):
+        raise TypeError(f"`sampler` must be `MALA(...)` or None, but is {sampler!r}.")
+    samplable = hasattr(predictions, "sample") or isinstance(predictions, Categorical)
+    distribution_kernel = as_distribution_kernel(distribution_kernel, MMD() if samplable else GFD())
     if isinstance(predictions, Categorical):
         if target_kernel is not None or n_samples is not None or sampler is not None:
             raise ValueError("Classes need no `target_kernel`, `n_samples` or `sampler`: all sums over them are exact.")
@@ -171,8 +179,11 @@ def skce_pairs(
     with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
         gram, bandwidths = distribution_gram(distribution_kernel, predictions, targets, rng)
         bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-        surprise, how = _surprise(predictions, targets, target_kernel, bandwidth, n_samples, sampler, rng)
-    return SKCEPairs(gram, surprise), targets, {"target": bandwidth, **bandwidths}, how
+        dtype = sufficient_dtype(targets, bandwidth, [gram])
+        targets = array_namespace(targets).astype(targets, dtype, copy=False)
+        width = like(bandwidth, targets)
+        surprise, how = _surprise(predictions, targets, target_kernel, width, n_samples, sampler, rng)
+    return SKCEPairs(cast_gram(gram, dtype), surprise), targets, {"target": bandwidth, **bandwidths}, how
 
 
 def _class_pairs(
@@ -182,6 +193,8 @@ def _class_pairs(
         raise TypeError(
             f"`distribution_kernel` must be `kernels.MMD` for classes, which have no scores, but is {kernel!r}."
         )
+    if kernel.n_samples is not None or kernel.ground != MMD().ground:
+        raise ValueError("`distribution_kernel` for classes takes a `bandwidth` only: classes are equal or not.")
     residuals = predictions.residuals(y)
     if predictions.n < 2:
         raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
@@ -208,7 +221,8 @@ def _surprise(
     exact = n_samples is None and isinstance(kernel, Gaussian)
     if exact and isinstance(predictions, GaussianPredictions | GaussianMixture):
         how = {"expectations": "exact", "acceptance": None}
-        return gaussian_surprise(targets, predictions.components(), bandwidth), how
+        weights, means, spreads = (like(part, targets) for part in predictions.components())
+        return gaussian_surprise(targets, (weights, means, spreads), bandwidth), how
     if not hasattr(predictions, "sample") and hasattr(predictions, "log_prob"):
         raise TypeError(
             f"`predictions` of type {type(predictions).__name__} cannot be sampled directly; give `sampler=MALA()`."

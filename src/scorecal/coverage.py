@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, check_finite, to_numpy
+from ._arrays import Array, array_namespace, to_numpy
 from ._pipeline import as_generator, as_targets
 from .kernels.base import check_count
-from .predictions import Gaussian, Predictions
+from .predictions import Gaussian, Predictions, draw_samples
+from .predictions.protocol import evaluate_log_prob
 
 __all__ = ["Coverage", "expected_coverage"]
 
@@ -32,17 +34,19 @@ class Coverage:
         Number of targets.
     """
 
-    levels: np.ndarray
+    levels: np.ndarray = field(repr=False)
     pvalue: float
     n: int
 
     def curve(self, nominal: Any) -> np.ndarray:
-        """Share of targets inside the regions of the given nominal levels."""
+        """Share of targets inside the regions of the given nominal levels, between 0 and 1."""
+        if not np.all((np.asarray(nominal) >= 0) & (np.asarray(nominal) <= 1)):
+            raise ValueError(f"`nominal` levels must lie between 0 and 1, but are {nominal!r}.")
         return np.searchsorted(np.sort(self.levels), np.asarray(nominal), side="right") / self.n
 
     def band(self, nominal: Any, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of a band that holds the whole true curve with this confidence (DKW inequality)."""
-        if not 0 < confidence < 1:
+        if not isinstance(confidence, Real) or not 0 < confidence < 1:
             raise ValueError(f"`confidence` must lie between 0 and 1, but is {confidence!r}.")
         half = math.sqrt(math.log(2.0 / (1.0 - confidence)) / (2.0 * self.n))
         curve = self.curve(nominal)
@@ -50,7 +54,7 @@ class Coverage:
 
     def conservative(self, alpha: float = 0.05) -> bool:
         """False if, at level `alpha`, some regions hold less than they claim."""
-        if not 0 < alpha < 1:
+        if not isinstance(alpha, Real) or not 0 < alpha < 1:
             raise ValueError(f"`alpha` must lie between 0 and 1, but is {alpha!r}.")
         return self.pvalue > alpha
 
@@ -67,10 +71,12 @@ def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None
     n_samples : int, optional
         Draws from each prediction. None: the closed form for Gaussians, otherwise 1000.
     rng : seed or numpy.random.Generator, optional
+        Source of the draws, where there are any.
 
     Returns
     -------
     Coverage
+        With `levels`, `pvalue`, and the methods `curve(nominal)`, `band(nominal)` and `conservative(alpha)`.
 
     Notes
     -----
@@ -112,20 +118,14 @@ def _gaussian_levels(predictions: Gaussian, targets: Array) -> np.ndarray:
 
 def _sampled_levels(predictions: Any, targets: Array, n_samples: int, rng: np.random.Generator) -> np.ndarray:
     """Rank of the target's density among those of draws, ties and the ends broken at random: uniform if calibrated."""
-    for name in ("log_prob", "sample"):
-        if not hasattr(predictions, name):
-            raise TypeError(
-                f"`predictions` must have `{name}` for their coverage; {type(predictions).__name__} has none."
-            )
-    at_target = predictions.log_prob(targets)
-    check_finite("predictions.log_prob", at_target, "Likely cause: a target outside the support of its prediction.")
+    at_target = evaluate_log_prob(predictions, targets)
+    xp = array_namespace(targets)
     higher, equal = np.zeros(predictions.n), np.zeros(predictions.n)
     at_once = max(1, 4_000_000 // (predictions.n * predictions.dim))
     for start in range(0, n_samples, at_once):
-        draws = predictions.sample(min(at_once, n_samples - start), rng)
-        check_finite("predictions.sample(...)", draws)
-        above = to_numpy(predictions.log_prob(draws) - at_target)
-        higher += np.sum(above > 0, axis=0)
-        equal += np.sum(above == 0, axis=0)
+        draws = draw_samples(predictions, min(at_once, n_samples - start), rng)
+        at_draws = evaluate_log_prob(predictions, xp.permute_dims(draws, (1, 0, 2)))
+        higher += np.sum(to_numpy(at_draws > at_target), axis=0)
+        equal += np.sum(to_numpy(at_draws == at_target), axis=0)
     levels: np.ndarray = (higher + rng.random(predictions.n) * (equal + 1.0)) / (n_samples + 1.0)
     return levels

@@ -7,16 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace
+from ._arrays import Array, array_namespace, like
 from ._pipeline import as_distribution_kernel, as_generator
 from .kernels import GFD, KGFD, MMD, DistributionKernel, Radial, Wasserstein
 from .kernels import Gaussian as GaussianKernel
 from .kernels.bandwidth import resolve_bandwidth
-from .kernels.base import check_count
+from .kernels.base import base_measure, check_count
 from .kernels.distances import pairwise
+from .kernels.embeddings import symmetric_root
 from .kernels.gram import block_of
-from .predictions import Gaussian, Predictions, draw_samples, evaluate_score, held_array
-from .predictions.join import join
+from .kernels.radial import with_bandwidth
+from .predictions import (
+    Gaussian,
+    GaussianMixture,
+    Predictions,
+    check_predictions,
+    draw_samples,
+    evaluate_score,
+    held_array,
+)
+from .predictions.join import JoinedSamplers, check_joinable, join
 
 __all__ = ["fisher_divergence", "gfd", "gram_matrix", "kgfd", "mmd", "wasserstein"]
 
@@ -71,7 +81,8 @@ def kgfd(
     """Kernelised generalised Fisher divergence, a squared norm (the paper's section 4.2).
 
     Parameters are those of `gfd`, and `ground` as for `kernels.KGFD`: `kernels.Gaussian`, `kernels.IMQ`, or
-    `kernels.Diffusion`, with which it is the speed at which two diffusions part (proposition 4.3).
+    `kernels.Diffusion`, with which it is the squared speed at which two diffusions part (proposition 4.3). A ground
+    bandwidth "median" depends on all predictions in `p` and `q`; give a number to compare results of several calls.
     """
     return _compare(KGFD(GaussianKernel() if ground is None else ground, base, n_base), p, q, paired, rng)
 
@@ -87,10 +98,22 @@ def mmd(
 ) -> Array:
     """Maximum mean discrepancy, a distance (not squared).
 
-    Parameters are those of `gfd`, and `ground` and `n_samples` as for `kernels.MMD`.
+    Parameters
+    ----------
+    p, q, paired, rng
+        As for `gfd`.
+    ground, n_samples
+        As for `kernels.MMD`. The ground bandwidth "median" depends on all predictions in `p` and `q`; give a number to
+        compare results of several calls.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> sc.mmd(sc.Gaussian([0.0], 1.0), sc.Gaussian([3.0], 1.0), ground=sc.kernels.Gaussian(2.0)).round(3)
+    array([[0.928]])
     """
     squared = _compare(MMD(GaussianKernel() if ground is None else ground, n_samples), p, q, paired, rng)
-    return squared**0.5
+    return _root(squared)
 
 
 def wasserstein(
@@ -104,10 +127,26 @@ def wasserstein(
 ) -> Array:
     """Wasserstein-2 distance (not squared); between samples, the sliced one.
 
-    Parameters are those of `gfd`, and `n_samples` and `n_projections` as for `kernels.Wasserstein`.
+    Parameters
+    ----------
+    p, q, paired, rng
+        As for `gfd`.
+    n_samples : int, optional
+        None: the closed form for Gaussians; otherwise draws from each prediction (10 for other predictions).
+    n_projections : int
+        Random directions of the sliced distance.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> sc.wasserstein(sc.Gaussian([0.0], 1.0), sc.Gaussian([3.0], 5.0))
+    array([[5.]])
     """
+    if n_samples is None and isinstance(both := join(p, q), Gaussian) and both.scale is None:
+        squared = _bures(p, q)
+        return _root(_diagonal(squared, p, q) if paired else squared)
     kernel = Wasserstein(n_samples=n_samples, n_projections=n_projections)
-    return _compare(kernel, p, q, paired, rng) ** 0.5
+    return _root(_compare(kernel, p, q, paired, rng))
 
 
 def fisher_divergence(
@@ -131,9 +170,19 @@ def fisher_divergence(
     array([[4.]])
     """
     check_count(n_samples, "n_samples")
-    rows = [_fisher_row(p, q, i, n_samples, as_generator(rng)) for i in range(p.n)]
-    values = array_namespace(rows[0]).stack(rows)
-    return _diagonal(values, p, q) if paired else values
+    check_joinable(p, q)
+    if paired:
+        _check_paired(p, q)
+    if n_samples is None and isinstance(p, Gaussian) and isinstance(q, Gaussian):
+        return _gaussian_fisher(p, q, paired)
+    points = draw_samples(p, n_samples or DEFAULT_N_SAMPLES, as_generator(rng))
+    xp = array_namespace(points)
+    points = xp.permute_dims(points, (1, 0, 2))
+    own = evaluate_score(p, points)
+    if paired:
+        return xp.mean(xp.sum((own - evaluate_score(q, points)) ** 2, axis=-1), axis=0)
+    rows = [own[:, i, :][:, None, :] - evaluate_score(q, points[:, i, :][:, None, :]) for i in range(p.n)]
+    return xp.stack([xp.mean(xp.sum(row**2, axis=-1), axis=0) for row in rows])
 
 
 def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | None = None, *, rng: Any = None) -> Array:
@@ -154,16 +203,38 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     >>> bool(0.0 < (sc.gram_matrix(sc.kernels.GFD(), train, test).T @ weights)[0] < 1.0)
     True
     """
-    kernel = as_distribution_kernel(kernel, GFD())
+    kernel = as_distribution_kernel(kernel, GFD(), "kernel")
+    check_predictions("p", p)
     reference = _reference(p)
+    if getattr(kernel, "base", None) == "match":
+        kernel = replace(kernel, base=base_measure("match", p, reference))  # type: ignore[type-var]
     distance, found = kernel.distance(p, reference, as_generator(rng))
     bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)
-    if q is not None:
-        if "ground" in found:
-            kernel = replace(kernel, ground=replace(kernel.ground, bandwidth=found["ground"]))  # type: ignore[type-var, attr-defined]
-        distance, _ = kernel.distance(join(p, q), reference, as_generator(rng))
-    rows, cols = slice(0, p.n), slice(0, p.n) if q is None else slice(p.n, p.n + q.n)
-    return block_of(distance, bandwidth, kernel.outer, rows, cols)
+    if q is None:
+        return block_of(distance, bandwidth, kernel.outer, slice(0, p.n), slice(0, p.n))
+    if "ground" in found:
+        kernel = replace(kernel, ground=with_bandwidth(kernel.ground, found["ground"]))  # type: ignore[type-var, attr-defined]
+    both = join(p, q)
+    if not _same_way(kernel, p, both):
+        check_joinable(p, q)
+        both = JoinedSamplers(p, q)  # draws those of `p` first, as without `q`
+    distance, _ = kernel.distance(both, reference, as_generator(rng))
+    return block_of(distance, bandwidth, kernel.outer, slice(0, p.n), slice(p.n, p.n + q.n))
+
+
+def _same_way(kernel: Any, p: Predictions, both: Predictions) -> bool:
+    """Whether distances among `p` and among `both` are found in the same way, with the same draws if there are any."""
+    if isinstance(kernel, GFD | KGFD):
+        exact = kernel.n_base is None and isinstance(p, Gaussian)
+        if exact and not isinstance(both, Gaussian):
+            raise TypeError("`q` must be Gaussian, as `p` is, for their closed form; or give `n_base` to the kernel.")
+        return True  # base points are shared
+    closed = Gaussian | GaussianMixture if isinstance(kernel, MMD) else Gaussian
+    exact = kernel.n_samples is None and isinstance(p, closed)
+    exact = exact and isinstance(getattr(kernel, "ground", GaussianKernel()), GaussianKernel)
+    if exact and not isinstance(both, closed):
+        raise TypeError("`q` must be of the kind of `p` for their closed form; or give `n_samples` to the kernel.")
+    return exact
 
 
 def _compare(kernel: DistributionKernel, p: Predictions, q: Predictions, paired: bool, rng: Any) -> Array:
@@ -176,24 +247,37 @@ def _compare(kernel: DistributionKernel, p: Predictions, q: Predictions, paired:
     return pairwise(distance, np.arange(p.n), p.n + np.arange(p.n), reference)
 
 
-def _fisher_row(p: Predictions, q: Predictions, i: int, n_samples: int | None, rng: np.random.Generator) -> Array:
-    """Divergences of row i of `p` from all rows of `q`, (n',)."""
-    if n_samples is None and isinstance(p, Gaussian) and isinstance(q, Gaussian):
-        xp = array_namespace(p.mean)
-        mean, covariance = (part[i, ...] for part in p.moments())
-        own, others = (_full_precision(part) for part in (p, q))
-        gap = own[i, ...] - others
-        spread = xp.linalg.trace(gap @ covariance @ gap)
-        return spread + xp.sum(q.score(mean) ** 2, axis=-1)
-    points = draw_samples(p, n_samples or DEFAULT_N_SAMPLES, rng)[i, ...][:, None, :]
-    xp = array_namespace(points)
-    own_scores = evaluate_score(p, points)[:, i, :][:, None, :]
-    return xp.mean(xp.sum((own_scores - evaluate_score(q, points)) ** 2, axis=-1), axis=0)
+def _gaussian_fisher(p: Gaussian, q: Gaussian, paired: bool) -> Array:
+    """|s_q(m_p)|^2 + tr((L_p - L_q) S_p (L_p - L_q)) with precisions L."""
+    xp = array_namespace(p.mean)
+    mean, covariance = p.moments()
+    covariance2 = like(q.moments()[1], covariance)
+    precision, precision2 = xp.linalg.inv(covariance), xp.linalg.inv(covariance2)
+    if paired:
+        gap, shift = precision - precision2, q.score(mean)
+    else:
+        gap, shift = precision[:, None, ...] - precision2[None, ...], q.score(mean[:, None, :])
+        covariance = covariance[:, None, ...]
+    return xp.linalg.trace(gap @ covariance @ gap) + xp.sum(shift**2, axis=-1)
 
 
-def _full_precision(predictions: Gaussian) -> Array:
-    _, covariance = predictions.moments()
-    return array_namespace(covariance).linalg.inv(covariance)
+def _root(squared: Array) -> Array:
+    """The square root, with derivative 0 where it has none."""
+    xp = array_namespace(squared)
+    positive = squared > 0
+    return xp.where(positive, xp.sqrt(xp.where(positive, squared, xp.ones_like(squared))), xp.zeros_like(squared))
+
+
+def _bures(p: Any, q: Any) -> Array:
+    """Squared Wasserstein-2 distances of Gaussians: |m - m'|^2 + tr S + tr S' - 2 tr (S^(1/2) S' S^(1/2))^(1/2)."""
+    (mean, covariance), (mean2, covariance2) = p.moments(), q.moments()
+    xp = array_namespace(mean)
+    root = symmetric_root(covariance)[:, None, ...]
+    inner = xp.linalg.eigvalsh(root @ covariance2[None, ...] @ root)
+    overlap = xp.sum(xp.sqrt(xp.maximum(inner, 0.0)), axis=-1)
+    traces = xp.linalg.trace(covariance)[:, None] + xp.linalg.trace(covariance2)[None, :]
+    squared = xp.sum((mean[:, None, :] - mean2[None, ...]) ** 2, axis=-1) + traces - 2.0 * overlap
+    return xp.maximum(squared, 0.0)
 
 
 def _diagonal(values: Array, p: Predictions, q: Predictions) -> Array:

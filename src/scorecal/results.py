@@ -19,13 +19,15 @@ class CalibrationResult:
     Attributes
     ----------
     statistic : float
-        The U-statistic; 0 in the mean for calibrated predictions, positive otherwise.
+        The U-statistic; 0 in the mean for calibrated predictions, hence negative half of the time, and positive
+        otherwise. Its size depends on the units of the targets: compare statistics on the same targets only.
     pvalue : float
         (1 + number of null draws at least as large as the statistic) / (1 + n_resamples); never 0.
     null_distribution : ndarray, shape (n_resamples,)
         Wild-bootstrap draws of the statistic under the null hypothesis.
     contributions : ndarray, shape (n,)
-        Share of each prediction in the statistic; they add up to it.
+        Share of each prediction in the statistic, of either sign; they add up to it. Large where many rows are wrong in
+        the same way; a row that is alone in being wrong does not stand out.
     bandwidths : mapping
         The bandwidths used: "target", "distribution" and, for kernels that have one, "ground".
     n, n_resamples : int

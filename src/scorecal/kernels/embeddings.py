@@ -94,9 +94,9 @@ def gaussian_diffusion_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: fl
     swap = np.eye(d * d)[np.arange(d * d).reshape(d, d).T.ravel()]  # A is symmetric: so may the form be, too
     matrix = 0.5 * (matrix + like(swap, matrix) @ matrix @ like(swap, matrix))
     vector = identity / tau2 - 2.0 * part / tau2**2
-    precision = predictions.precision
+    precision = like(predictions.precision, matrix)
     if predictions.scale is not None:
-        precision = (precision + 0.0 * predictions.mean)[..., None] * like(np.eye(d), predictions.mean)
+        precision = (precision + like(0.0 * predictions.mean, matrix))[..., None] * identity
     spread = xp.reshape(precision, (predictions.n, d * d)) @ symmetric_root(0.5 * (matrix + matrix.mT))
     shift = predictions.score(base.mean) @ symmetric_root(vector)
     return xp.exp(0.5 * log_mass) * xp.concat([spread, shift], axis=1)
@@ -149,4 +149,4 @@ def symmetric_root(matrix: Array) -> Array:
     """Positive semi-definite square root; eigenvalues that rounding made negative count as zero."""
     xp = array_namespace(matrix)
     values, vectors = xp.linalg.eigh(matrix)
-    return (vectors * xp.sqrt(xp.maximum(values, xp.zeros_like(values)))) @ vectors.mT
+    return (vectors * xp.sqrt(xp.maximum(values, 0.0))[..., None, :]) @ vectors.mT

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import Array, as_arrays, check_finite, to_numpy
+from .._arrays import Array, as_arrays, check_finite, has_values, to_numpy
 from .distribution import DistributionKernel
 
 __all__ = ["Operator", "OperatorFunction"]
@@ -68,12 +68,14 @@ def _positive_semidefinite(name: str, matrix: Array) -> Array:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"`{name}` must hold a square matrix (d, d), but it has shape {tuple(matrix.shape)}.")
     check_finite(name, matrix)
+    if not has_values(matrix):
+        return 0.5 * (matrix + matrix.mT)
     values = to_numpy(matrix)
-    size = np.abs(values).max()
-    if not np.allclose(values, values.T, rtol=0, atol=1e-8 * size):
+    tolerance = 10 * len(values) * np.finfo(values.dtype).eps * np.abs(values).max()
+    if not np.allclose(values, values.T, rtol=0, atol=tolerance):
         raise ValueError(f"`{name}` must hold a symmetric matrix.")
     smallest = np.linalg.eigvalsh(values).min()
-    if smallest < -1e-8 * size:
+    if smallest < -tolerance:
         raise ValueError(
             f"`{name}` must hold a positive semi-definite matrix, but its smallest eigenvalue is {smallest:.4g}: the "
             "statistic would not be a squared norm."

@@ -7,14 +7,14 @@ constants go into matrix products, where they cost nothing. `profile(t, scale)` 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 
 import numpy as np
 
 from .._arrays import Array, array_namespace, like
 
-__all__ = ["IMQ", "Diffusion", "Gaussian", "Radial", "check_bandwidth"]
+__all__ = ["IMQ", "Diffusion", "Gaussian", "Radial", "check_bandwidth", "with_bandwidth"]
 
 
 def check_bandwidth(bandwidth: float | str) -> None:
@@ -154,3 +154,10 @@ class Diffusion:
         identity = like(np.eye(shift.shape[-1]), shift)
         first, second = -2.0 * (f * slope), -4.0 * (f * curve)
         return (first[..., None, None] * identity + second[..., None, None] * outer) / bandwidth**2
+
+
+def with_bandwidth(ground: Radial | Diffusion, bandwidth: float) -> Radial | Diffusion:
+    """The same kernel with its bandwidth given as a number."""
+    if isinstance(ground, Diffusion):
+        return Diffusion(replace(ground.kernel, bandwidth=bandwidth))
+    return replace(ground, bandwidth=bandwidth)

@@ -4,7 +4,7 @@ from .categorical import Categorical
 from .gaussian import Gaussian
 from .mala import MALA
 from .mixture import GaussianMixture
-from .protocol import Predictions, draw_samples, evaluate_score, held_array
+from .protocol import Predictions, check_predictions, draw_samples, evaluate_score, held_array
 from .scores import ScoreFunction, Scores
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Predictions",
     "ScoreFunction",
     "Scores",
+    "check_predictions",
     "draw_samples",
     "evaluate_score",
     "held_array",

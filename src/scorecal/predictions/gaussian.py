@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
+from .protocol import describe
 
 __all__ = ["Gaussian"]
 
@@ -52,6 +53,9 @@ class Gaussian:
             mean = _as_means(mean)
             object.__setattr__(self, "covariance", _as_covariances(covariance, mean))
         object.__setattr__(self, "mean", mean)
+
+    def __repr__(self) -> str:
+        return describe(self, "isotropic" if self.isotropic else "full" if self.scale is None else "diagonal")
 
     @property
     def n(self) -> int:

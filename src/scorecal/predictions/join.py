@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace
+from .._arrays import Array, array_namespace, as_arrays
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
-from .protocol import Predictions, draw_samples
+from .protocol import Predictions, check_predictions, draw_samples, held_array
+from .scores import Scores
 
-__all__ = ["join"]
+__all__ = ["JoinedSamplers", "check_joinable", "join"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class JoinedSamplers(Joined):
-    """Predictions that can both be sampled."""
+    """Predictions that can both be sampled; the first draws are those of `first` alone."""
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         rng = np.random.default_rng(rng)
@@ -47,23 +48,64 @@ class JoinedSamplers(Joined):
 
 
 def join(p: Predictions, q: Predictions) -> Predictions:
-    """One batch of p.n + q.n predictions, of the same kind where both are, so that closed forms stay available."""
-    for name, part in (("p", p), ("q", q)):
-        if not isinstance(part, Predictions):
-            raise TypeError(
-                f"`{name}` must be a batch of predictions such as `Gaussian`, but is a {type(part).__name__}."
-            )
+    """One batch of p.n + q.n predictions, of a kind that keeps closed forms where there are any."""
+    check_joinable(p, q)
+    if isinstance(p, Gaussian) and isinstance(q, Gaussian):
+        return _join_gaussians(p, q)
+    if isinstance(p, Scores) and isinstance(q, Scores):
+        return _join_scores(p, q)
+    mixture, mixture2 = _as_mixture(p), _as_mixture(q)
+    if mixture is not None and mixture2 is not None:
+        return _join_mixtures(mixture, mixture2)
+    return JoinedSamplers(p, q) if hasattr(p, "sample") and hasattr(q, "sample") else Joined(p, q)
+
+
+def check_joinable(p: Any, q: Any) -> None:
+    check_predictions("p", p)
+    check_predictions("q", q)
     if p.dim != q.dim:
         raise ValueError(f"`p` lives in dimension {p.dim} but `q` in dimension {q.dim}.")
-    if isinstance(p, Gaussian) and isinstance(q, Gaussian):
-        xp = array_namespace(p.mean, q.mean)
-        mean = xp.concat([p.mean, q.mean], axis=0)
-        if p.scale is None or q.scale is None:
-            return Gaussian(mean, covariance=xp.concat([p.moments()[1], q.moments()[1]], axis=0))
-        scales = [part.scale if p.isotropic and q.isotropic else part.scale + 0.0 * part.mean for part in (p, q)]
-        return Gaussian(mean, xp.concat(scales, axis=0))
-    if isinstance(p, GaussianMixture) and isinstance(q, GaussianMixture) and p.weights.shape[1] == q.weights.shape[1]:
-        xp = array_namespace(p.means, q.means)
-        parts = [(a.weights, a.means, a.scales + 0.0 * a.means) for a in (p, q)]
-        return GaussianMixture(*(xp.concat(pair, axis=0) for pair in zip(*parts, strict=True)))
-    return JoinedSamplers(p, q) if hasattr(p, "sample") and hasattr(q, "sample") else Joined(p, q)
+    held = {name: array for name, part in (("p", p), ("q", q)) if (array := held_array(part)) is not None}
+    if len(held) == 2:
+        as_arrays(**held)  # of one library, on one device
+
+
+def _join_gaussians(p: Gaussian, q: Gaussian) -> Gaussian:
+    xp = array_namespace(p.mean, q.mean)
+    mean = xp.concat([p.mean, q.mean], axis=0)
+    if p.scale is None or q.scale is None:
+        return Gaussian(mean, covariance=xp.concat([p.moments()[1], q.moments()[1]], axis=0))
+    scales = [part.scale if p.isotropic and q.isotropic else part.scale + 0.0 * part.mean for part in (p, q)]
+    return Gaussian(mean, xp.concat(scales, axis=0))
+
+
+def _join_scores(p: Scores, q: Scores) -> Scores:
+    xp = array_namespace(p.at_targets, q.at_targets)
+    same = p.base_points is not None and q.base_points is not None and p.base_points.shape == q.base_points.shape
+    if p.at_base is None or q.at_base is None or not same or not bool(xp.all(p.base_points == q.base_points)):
+        raise ValueError("`p` and `q` must hold scores at the same `base_points` to be compared.")
+    at_targets = xp.concat([p.at_targets, q.at_targets], axis=0)
+    return Scores(at_targets, xp.concat([p.at_base, q.at_base], axis=0), p.base_points)
+
+
+def _as_mixture(predictions: Any) -> tuple[Array, Array, Array] | None:
+    """Weights (n, K), means and scales (n, K, d), unless covariances are full or there are no Gaussians at all."""
+    if isinstance(predictions, Gaussian) and predictions.scale is not None:
+        weights, means, variances = predictions.components()
+        return weights, means, variances**0.5 + 0.0 * means
+    if isinstance(predictions, GaussianMixture):
+        return predictions.weights, predictions.means, predictions.scales + 0.0 * predictions.means
+    return None
+
+
+def _join_mixtures(p: tuple[Array, Array, Array], q: tuple[Array, Array, Array]) -> GaussianMixture:
+    """The shorter mixture is filled up with copies of its first component that have no weight."""
+    xp = array_namespace(p[0], q[0])
+    k = max(p[0].shape[1], q[0].shape[1])
+
+    def filled(parts: tuple[Array, Array, Array]) -> list[Array]:
+        missing = k - parts[0].shape[1]
+        empty = [0.0 * parts[0][:, :1], parts[1][:, :1, :], parts[2][:, :1, :]]
+        return [xp.concat([part] + [one] * missing, axis=1) for part, one in zip(parts, empty, strict=True)]
+
+    return GaussianMixture(*(xp.concat(pair, axis=0) for pair in zip(filled(p), filled(q), strict=True)))

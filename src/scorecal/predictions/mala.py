@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, device_of, like, to_numpy
-from .protocol import Predictions, evaluate_score
+from .._arrays import (
+    Array,
+    array_namespace,
+    as_arrays,
+    check_finite,
+    device_of,
+    has_values,
+    like,
+    to_numpy,
+    without_gradients,
+)
+from .protocol import Predictions, evaluate_log_prob, held_array
 
 __all__ = ["MALA", "MALADraws"]
 
@@ -44,6 +56,11 @@ class MALA:
         Where chains start; N(0, I) by default. Never start from the targets: they are draws from calibrated
         predictions, and a chain that starts there hides that it does not move.
 
+    Notes
+    -----
+    A warning is given when, over 20 chains or more, the last states plainly do not have their densities, and when
+    chains never moved. Chains that are stuck in one of several modes are not noticed.
+
     Examples
     --------
     >>> import scorecal as sc
@@ -59,8 +76,10 @@ class MALA:
     start: Any = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.step_size < math.inf:
+        if not isinstance(self.step_size, Real) or not 0 < self.step_size < math.inf:
             raise ValueError(f"`step_size` must be positive and finite, but is {self.step_size!r}.")
+        if not isinstance(self.adapt, bool):
+            raise TypeError(f"`adapt` must be True or False, but is {self.adapt!r}.")
         for name, least in (("n_warmup", 0), ("n_thin", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
@@ -70,21 +89,25 @@ class MALA:
         self, predictions: Predictions, n_samples: int, rng: Any = None, reference: Array | None = None
     ) -> MALADraws:
         """Draws of every prediction, of the backend of `reference` (by default that of NumPy or of `start`)."""
-        if not hasattr(predictions, "log_prob"):
-            raise TypeError(
-                f"`predictions` must have a `log_prob`, up to a constant, to be sampled by MALA; "
-                f"{type(predictions).__name__} has none."
-            )
-        rng = np.random.default_rng(rng)
-        x = self._start(predictions, reference, rng)
+        if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
+            raise ValueError(f"`n_samples` must be a positive integer, but is {n_samples!r}.")
+        held = held_array(predictions) if reference is None else reference
+        if held is not None and not has_values(held):
+            raise TypeError("`sampler` cannot run its chains while JAX is tracing.")
+        with nullcontext() if held is None else without_gradients(held):
+            return self._draw(predictions, n_samples, np.random.default_rng(rng), held)
+
+    def _draw(self, predictions: Any, n_samples: int, rng: np.random.Generator, reference: Array | None) -> MALADraws:
+        x = start = self._start(predictions, reference, rng)
         xp = array_namespace(x)
-        score, log_prob = evaluate_score(predictions, x), predictions.log_prob(x)
+        log_prob = evaluate_log_prob(predictions, x)
         check_finite(
             "predictions.log_prob", log_prob, "Likely cause: a chain starts outside the support; give `start`."
         )
-        first_score = score
+        score = predictions.score(x)
+        check_finite("predictions.score", score, "Likely cause: a chain starts outside the support; give `start`.")
         log_step = np.full((predictions.n, 1), math.log(self.step_size))
-        accepted = np.zeros(predictions.n)
+        moves, accepted = np.zeros(predictions.n), np.zeros(predictions.n)
         samples = []
         n_steps = self.n_warmup + n_samples * self.n_thin
         for step in range(n_steps):
@@ -101,18 +124,20 @@ class MALA:
             x = xp.where(moved[:, None], proposal, x)
             score = xp.where(moved[:, None], new_score, score)
             log_prob = xp.where(moved, new_log_prob, log_prob)
+            moves += accept
             if step < self.n_warmup:
                 if self.adapt:
                     surprise = np.exp(np.minimum(log_ratio, 0.0)) - _BEST_ACCEPTANCE
-                    log_step += (surprise / (1.0 + step) ** 0.6)[:, None]
+                    log_step += (3.0 * surprise / (1.0 + step) ** 0.6)[:, None]
             else:
                 accepted += accept
                 if (step - self.n_warmup) % self.n_thin == self.n_thin - 1:
                     samples.append(x)
         acceptance = accepted / (n_samples * self.n_thin)
-        _check_moved(acceptance, self.step_size)
-        _warn_unless_mixed(to_numpy(first_score), to_numpy(score), acceptance)
-        return MALADraws(xp.stack(samples, axis=1), acceptance, np.exp(log_step[:, 0]))
+        step_sizes = np.exp(log_step[:, 0])
+        _check_moved(moves, step_sizes)
+        _warn_unless_mixed(*(to_numpy(part).astype(np.float64) for part in (start, x, score)))
+        return MALADraws(xp.stack(samples, axis=1), acceptance, step_sizes)
 
     def _start(self, predictions: Predictions, reference: Array | None, rng: np.random.Generator) -> Array:
         shape = (predictions.n, predictions.dim)
@@ -126,27 +151,33 @@ class MALA:
         return start
 
 
-def _check_moved(acceptance: np.ndarray, step_size: float) -> None:
-    if not np.any(acceptance):
-        raise ValueError(
-            f"No chain accepted a single proposal with `step_size` {step_size:.4g}. Likely causes: a step size far "
-            "above the scale of the predictions, a `score` that does not belong to its `log_prob`, or a `start` "
-            "outside the support."
-        )
-
-
-def _warn_unless_mixed(first_score: np.ndarray, score: np.ndarray, acceptance: np.ndarray) -> None:
-    """Scores have mean zero under the prediction, so a chain that forgot its start shows none of its first score."""
-    size = np.linalg.norm(first_score, axis=1)
-    along = np.sum(score * first_score, axis=1) / np.where(size > 0, size, 1.0)
-    n, spread = len(along), float(np.std(along))
-    if n < 20 or spread == 0.0:
+def _check_moved(moves: np.ndarray, step_sizes: np.ndarray) -> None:
+    stuck = np.flatnonzero(moves == 0)
+    if len(stuck) == 0:
         return
-    z = float(np.mean(along)) / (spread / math.sqrt(n))
-    if z > 4.0:
+    causes = (
+        f"with a last `step_size` of {step_sizes[stuck[0]]:.4g}. Likely causes: steps far above the scale of the "
+        "predictions, too short a warm-up to adapt them, or a `score` that does not belong to its `log_prob`."
+    )
+    if len(stuck) == len(moves):
+        raise ValueError(f"No chain accepted a single proposal, {causes}")
+    warnings.warn(
+        f"{len(stuck)} of {len(moves)} MALA chains never accepted a proposal, the first of them {stuck[0]}, {causes}",
+        stacklevel=3,
+    )
+
+
+def _warn_unless_mixed(start: np.ndarray, x: np.ndarray, score: np.ndarray) -> None:
+    """Stein's identity: where x has the density whose score s is, whatever the start x0, E s(x).(x - x0) = -d."""
+    n, d = x.shape
+    if n < 20:
+        return
+    excess = np.sum(score * (x - start), axis=1) + d
+    spread = float(np.std(excess))
+    z = math.inf if spread == 0.0 else float(np.mean(excess)) / (spread / math.sqrt(n))
+    if abs(z) > 4.0:
         warnings.warn(
-            "The MALA chains have not mixed: their last states still follow the score at their start, by "
-            f"{z:.1f} standard errors (mean acceptance {np.mean(acceptance):.2f}). Use a longer `n_warmup`, "
-            "`adapt=True` or a better `start`.",
-            stacklevel=2,
+            f"The MALA chains have not mixed: their last states miss Stein's identity by {z:.1f} standard errors. Use "
+            "a longer `n_warmup`, `adapt=True` or a better `start`.",
+            stacklevel=3,
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
 from .categorical import check_sums_to_one
+from .protocol import describe
 
 __all__ = ["GaussianMixture"]
 
@@ -63,6 +64,9 @@ class GaussianMixture:
         _check_positive(scales)
         for name, array in (("weights", weights), ("means", means), ("scales", scales)):
             object.__setattr__(self, name, array[..., None] if name == "scales" and array.ndim == 2 else array)
+
+    def __repr__(self) -> str:
+        return describe(self, f"{self.weights.shape[1]} components")
 
     @property
     def n(self) -> int:

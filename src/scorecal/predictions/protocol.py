@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
 from .._arrays import Array, array_namespace, check_finite, has_values
 
-__all__ = ["Predictions", "draw_samples", "evaluate_score", "held_array"]
+__all__ = [
+    "Predictions",
+    "check_predictions",
+    "describe",
+    "draw_samples",
+    "evaluate_log_prob",
+    "evaluate_score",
+    "held_array",
+]
 
 
 @runtime_checkable
@@ -30,6 +38,24 @@ class Predictions(Protocol):
     def dim(self) -> int: ...
 
     def score(self, y: Array) -> Array: ...
+
+
+def check_predictions(name: str, predictions: Any) -> None:
+    """Raise, with the way out, unless the object is a batch of predictions on R^d."""
+    if isinstance(predictions, type):
+        raise TypeError(f"`{name}` must be a batch of predictions, but is the class {predictions.__name__} itself.")
+    if hasattr(predictions, "probabilities"):
+        raise TypeError(f"`{name}` of type Categorical have classes and no scores; use `skce_test`.")
+    missing = [attribute for attribute in ("n", "dim", "score") if not hasattr(predictions, attribute)]
+    if missing:
+        raise TypeError(
+            f"`{name}` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, but is of type "
+            f"{type(predictions).__name__}, which has no `{missing[0]}`."
+        )
+
+
+def describe(predictions: Any, kind: str = "") -> str:
+    return f"{type(predictions).__name__}(n={predictions.n}, dim={predictions.dim}{kind and ', ' + kind})"
 
 
 def evaluate_score(predictions: Predictions, y: Array) -> Array:
@@ -62,6 +88,23 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
             "are the modes of their own predictions."
         )
     return xp.astype(scores, xp.result_type(scores.dtype, y.dtype), copy=False)
+
+
+def evaluate_log_prob(predictions: Any, y: Array) -> Array:
+    """Log-densities at `y`, (..., n), checked; -inf is a value."""
+    log_prob = getattr(predictions, "log_prob", None)
+    if log_prob is None:
+        raise TypeError(
+            f"`predictions` must have a `log_prob`, up to a constant, here; {type(predictions).__name__} has none."
+        )
+    values = log_prob(y)
+    expected = (*y.shape[:-2], predictions.n)
+    if not is_array_api_obj(values) or tuple(values.shape) != expected:
+        found = tuple(values.shape) if is_array_api_obj(values) else type(values).__name__
+        raise ValueError(f"`predictions.log_prob` must return shape (..., n) = {expected}, but gave {found}.")
+    if has_values(values) and bool(array_namespace(values).any(array_namespace(values).isnan(values))):
+        raise ValueError("`predictions.log_prob` returned NaN. Likely cause: a point outside the support.")
+    return values
 
 
 def draw_samples(predictions: Predictions, n_samples: int, rng: np.random.Generator) -> Array:

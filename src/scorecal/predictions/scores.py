@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values
+from .protocol import describe
 
 __all__ = ["ScoreFunction", "Scores"]
 
@@ -90,6 +91,10 @@ class Scores:
     def dim(self) -> int:
         return int(self.at_targets.shape[1])
 
+    def __repr__(self) -> str:
+        n_base = 0 if self.at_base is None else self.at_base.shape[1]
+        return describe(self, f"{n_base} base points")
+
     def score(self, y: Array) -> Array:
         """The stored scores: at the targets for `y` of shape (n, d), at the base points for (m, 1, d)."""
         if tuple(y.shape) == (self.n, self.dim):
@@ -120,7 +125,8 @@ class ScoreFunction:
     Parameters
     ----------
     score : callable
-        `score(y)` with `y` broadcast against (n, dim): (n, dim) -> (n, dim), and (m, 1, dim) -> (m, n, dim).
+        `score(y)` with `y` broadcast against (n, dim). It is called at the targets, (n, dim) -> (n, dim), and by the
+        kernels between predictions at m points shared by all of them, (m, 1, dim) -> (m, n, dim).
     n : int
         Number of predictions.
     dim : int

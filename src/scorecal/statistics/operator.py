@@ -104,7 +104,7 @@ class FunctionStein:
             """Row i of A goes with (p2, y2) and column j with (p, y); each derivative is of the index it contracts."""
 
             def a(y: Array, y2: Array) -> Array:
-                return self.function(p, y, p2, y2)
+                return xp.astype(self.function(p, y, p2, y2), s.dtype, copy=False)
 
             def div_columns(y: Array, y2: Array) -> Array:
                 """sum_j d A_ij / d y_j, shape (d,)."""

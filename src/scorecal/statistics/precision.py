@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 from .._arrays import Array, accumulation_dtype, array_namespace, as_float, has_values
-from ..kernels.gram import DistanceGram, EmbeddingGram, Gram, RadialGram
+from ..kernels.gram import EmbeddingGram, Gram, RadialGram
 from ..kernels.products import centre
 
-__all__ = ["enough_digits"]
+__all__ = ["cast_gram", "sufficient_dtype"]
 
 _TOLERANCE = 1e-3
 
 
-def enough_digits(targets: Array, scores: Array, bandwidth: Array, gram: Gram) -> tuple[Array, Array, Array, Gram]:
-    """The same arrays, in float64 where float32 would lose the distances between rows far from the centre.
+def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[Gram]) -> Any:
+    """The dtype of the targets, or float64 where float32 would lose the distances between rows far from the centre.
 
     Squared distances come from norms that cancel, so their error is about eps times the largest squared norm, in units
     of the bandwidths.
     """
     xp = array_namespace(targets)
-    if not has_values(targets) or xp.finfo(targets.dtype).bits >= 64:
-        return targets, scores, bandwidth, gram
-    features = [] if isinstance(gram, DistanceGram) else [gram.features]
-    largest = sum(as_float(xp.max(xp.sum(centre(part) ** 2, axis=1))) for part in [targets / bandwidth, *features])
+    features = [gram.features for gram in grams if isinstance(gram, EmbeddingGram | RadialGram)]
+    if xp.finfo(targets.dtype).bits >= 64 or not has_values(targets, bandwidth, *features):
+        return targets.dtype
+    scaled = [targets / bandwidth, *features]
+    largest = max(as_float(xp.max(xp.sum(centre(part) ** 2, axis=1))) for part in scaled)
     if float(xp.finfo(targets.dtype).eps) * largest <= _TOLERANCE:
-        return targets, scores, bandwidth, gram
+        return targets.dtype
     wide = accumulation_dtype(targets)
     if wide == targets.dtype:
         warnings.warn(
             "Some of `y` or of the predictions lie so far from the others, in units of the bandwidths, that float32 "
             "blurs the distances between them. Enable float64, or rescale or drop these rows.",
-            stacklevel=5,
+            stacklevel=4,
         )
+    return wide
+
+
+def cast_gram(gram: Gram, dtype: Any) -> Gram:
     if isinstance(gram, EmbeddingGram):
-        gram = EmbeddingGram(xp.astype(gram.features, wide), gram.outer)
-    elif isinstance(gram, RadialGram):
-        gram = RadialGram(xp.astype(gram.features, wide), gram.kernel)
-    return xp.astype(targets, wide), xp.astype(scores, wide), xp.astype(bandwidth, wide), gram
+        return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)
+    if isinstance(gram, RadialGram):
+        return RadialGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.kernel)
+    return gram
