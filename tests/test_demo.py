@@ -64,3 +64,10 @@ def test_example_of_the_regulariser_runs():
     )
     assert run.stdout.count("±") == 9
     assert "nan" not in run.stdout
+
+
+def test_example_of_distribution_regression():
+    script = Path(__file__).parents[1] / "examples" / "distribution_regression.py"
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    error, alone = map(float, re.findall(r"\d\.\d{3}", run.stdout))
+    assert error < 0.5 * alone

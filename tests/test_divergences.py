@@ -152,6 +152,7 @@ GRAM_KERNELS = [
     K.GFD(),
     K.GFD(base="match"),
     K.GFD(n_base=5),
+    K.GFD(base=RNG.normal(size=(4, D))),
     K.GFD(outer="linear"),
     K.KGFD(),
     K.KGFD(base="match"),
@@ -163,7 +164,7 @@ GRAM_KERNELS = [
 ]
 
 
-@pytest.mark.parametrize("kernel", GRAM_KERNELS, ids=str)
+@pytest.mark.parametrize("kernel", GRAM_KERNELS, ids=lambda kernel: str(kernel)[:60])
 def test_gram_matrices_belong_together(kernel):
     """Rows of the training set, handed in again among test rows, have the kernel values they had before."""
     again = sc.Gaussian(

@@ -315,8 +315,8 @@ def test_short_untuned_chains_break_the_level_and_long_tuned_ones_do_not():
 
     low, high = stats.binom.ppf([0.005, 0.995], 500, 0.05)
     assert low <= rate(sc.MALA(n_warmup=150, n_thin=5), 500) <= high
-    for n_steps in (1, 3, 5):
-        assert rate(sc.MALA(step_size=0.1, n_warmup=n_steps - 1, n_thin=1, adapt=False), 50) > 40
+    for n_steps in range(1, 6):
+        assert rate(sc.MALA(step_size=0.1, n_warmup=n_steps - 1, n_thin=1, adapt=False), 40) > 30
 
 
 GOOD = sc.Gaussian(RNG.normal(size=(12, 2)), 1.0)

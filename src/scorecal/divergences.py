@@ -206,7 +206,7 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     kernel = as_distribution_kernel(kernel, GFD(), "kernel")
     check_predictions("p", p)
     reference = _reference(p)
-    if getattr(kernel, "base", None) == "match":
+    if isinstance(getattr(kernel, "base", None), str):  # "match"
         kernel = replace(kernel, base=base_measure("match", p, reference))  # type: ignore[type-var]
     distance, found = kernel.distance(p, reference, as_generator(rng))
     bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)
