@@ -184,6 +184,7 @@ def test_mala_leaves_its_target_alone():
     assert 0.1 < np.mean(draws.acceptance) < 0.95
 
 
+@pytest.mark.filterwarnings("ignore:The MALA chains have not mixed")
 @pytest.mark.parametrize("backend_name", ["torch", "cuda", "jax", "strict"])
 def test_mala_and_skce_on_other_backends(backend_name):
     from conftest import make_backend
@@ -244,6 +245,27 @@ def test_well_tuned_chains_raise_no_alarm():
             sc.MALA(n_warmup=300).draw(predictions, 1, rng=[2, repetition])
         alarms += bool(caught)
     assert alarms <= 1
+
+
+def test_chains_on_densities_that_torch_differentiates():
+    """The score may need autograd itself; the chains keep no graph of it."""
+    mean = torch.tensor(GOOD.mean, requires_grad=True)
+
+    class ByAutograd:
+        n, dim = 12, 2
+        parameters = mean
+
+        def log_prob(self, y):
+            return -0.5 * torch.sum((y - mean) ** 2, dim=-1)
+
+        def score(self, y):
+            y = y.detach().requires_grad_()
+            return torch.autograd.grad(self.log_prob(y).sum(), y, create_graph=True)[0]
+
+    draws = sc.MALA(n_warmup=20).draw(ByAutograd(), 2, rng=0, reference=torch.tensor(Y))
+    assert not draws.samples.requires_grad
+    expected = sc.MALA(n_warmup=20).draw(GOOD, 2, rng=0)
+    np.testing.assert_allclose(draws.samples.numpy(), expected.samples, rtol=1e-9)
 
 
 def test_chains_serve_predictions_that_cannot_be_sampled():

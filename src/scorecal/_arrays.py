@@ -18,6 +18,7 @@ __all__ = [
     "as_arrays",
     "as_float",
     "check_finite",
+    "detach",
     "device_of",
     "has_values",
     "like",
@@ -102,6 +103,11 @@ def to_numpy(array: Array) -> np.ndarray:
 def as_float(array: Array) -> float:
     """The value of a 0-d array."""
     return float(to_numpy(array))
+
+
+def detach(array: Array) -> Array:
+    """`array` without its history of derivatives."""
+    return array.detach() if is_torch_array(array) else array
 
 
 def without_gradients(reference: Array) -> AbstractContextManager[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -16,11 +15,11 @@ from .._arrays import (
     array_namespace,
     as_arrays,
     check_finite,
+    detach,
     device_of,
     has_values,
     like,
     to_numpy,
-    without_gradients,
 )
 from .protocol import Predictions, evaluate_log_prob, held_array
 
@@ -94,17 +93,16 @@ class MALA:
         held = held_array(predictions) if reference is None else reference
         if held is not None and not has_values(held):
             raise TypeError("`sampler` cannot run its chains while JAX is tracing.")
-        with nullcontext() if held is None else without_gradients(held):
-            return self._draw(predictions, n_samples, np.random.default_rng(rng), held)
+        return self._draw(predictions, n_samples, np.random.default_rng(rng), held)
 
     def _draw(self, predictions: Any, n_samples: int, rng: np.random.Generator, reference: Array | None) -> MALADraws:
-        x = start = self._start(predictions, reference, rng)
+        x = start = detach(self._start(predictions, reference, rng))
         xp = array_namespace(x)
-        log_prob = evaluate_log_prob(predictions, x)
+        log_prob = detach(evaluate_log_prob(predictions, x))
         check_finite(
             "predictions.log_prob", log_prob, "Likely cause: a chain starts outside the support; give `start`."
         )
-        score = predictions.score(x)
+        score = detach(predictions.score(x))
         check_finite("predictions.score", score, "Likely cause: a chain starts outside the support; give `start`.")
         log_step = np.full((predictions.n, 1), math.log(self.step_size))
         moves, accepted = np.zeros(predictions.n), np.zeros(predictions.n)
@@ -114,7 +112,7 @@ class MALA:
             size = like(np.exp(log_step), x)
             noise = like(rng.standard_normal((predictions.n, predictions.dim)), x)
             proposal = x + size * score + xp.sqrt(2.0 * size) * noise
-            new_score, new_log_prob = predictions.score(proposal), predictions.log_prob(proposal)
+            new_score, new_log_prob = detach(predictions.score(proposal)), detach(predictions.log_prob(proposal))
             # q(x | x') / q(x' | x); the noise that made the proposal is the second exponent.
             back = xp.sum((x - proposal - size * new_score) ** 2, axis=1) / (4.0 * size[:, 0])
             log_ratio = to_numpy(new_log_prob - log_prob - back + 0.5 * xp.sum(noise**2, axis=1))
