@@ -223,19 +223,18 @@ def test_predictions_can_be_used_again():
         assert float(sc.kccsd(traced, jax.numpy.asarray(Y))) == pytest.approx(float(inside), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [K.GFD(n_base=3), K.MMD(K.Gaussian(1.0), n_samples=3), K.Wasserstein(n_samples=3), K.MMD(K.Gaussian(1.0))],
-    ids=str,
-)
+@pytest.mark.parametrize("kernel", [K.MMD(K.Gaussian(1.0), n_samples=3), K.Wasserstein(n_samples=3)], ids=str)
 def test_mixtures_under_jit(kernel):
     def value(weights, means):
         mixture = sc.GaussianMixture(weights, means, jax.numpy.ones((N, 2)))
         return sc.kccsd(mixture, jax.numpy.asarray(Y), distribution_kernel=kernel, rng=0)
 
     weights, means = jax.numpy.full((N, 2), 0.5), jax.numpy.asarray(np.stack([MEAN, MEAN + 1], axis=1))
-    assert float(jax.jit(value)(weights, means)) == pytest.approx(float(value(weights, means)), rel=1e-10)
-    assert bool(jax.numpy.all(jax.numpy.isfinite(jax.grad(value, argnums=1)(weights, means))))
+    mixture = sc.GaussianMixture(np.asarray(weights), np.asarray(means), np.ones((N, 2)))
+    expected = sc.kccsd(mixture, Y, distribution_kernel=kernel, rng=0)
+    found, gradient = jax.jit(jax.value_and_grad(value, argnums=1))(weights, means)
+    assert float(found) == pytest.approx(float(expected), rel=1e-10)
+    assert bool(jax.numpy.all(jax.numpy.isfinite(gradient)))
 
 
 def test_jax_with_arrays_that_are_not_arguments():
@@ -245,11 +244,13 @@ def test_jax_with_arrays_that_are_not_arguments():
     def loss(w):
         return sc.kccsd(sc.Gaussian(x * w, jax.numpy.ones(N)), y)
 
-    plain = jax.grad(loss)(1.1)
-    assert float(jax.jit(jax.grad(loss))(1.1)) == pytest.approx(float(plain), rel=1e-10)
-    assert float(jax.jit(lambda: loss(1.1))()) == pytest.approx(float(loss(1.1)), rel=1e-12)
-    single = jax.grad(lambda w: sc.kccsd(sc.Gaussian(x.astype("f4") * w, jax.numpy.ones(N, "f4")), y.astype("f4")))
-    assert float(single(np.float32(1.1))) == pytest.approx(float(plain), rel=1e-3)
+    step = 1e-6
+    expected = (
+        sc.kccsd(sc.Gaussian(MEAN * (1.1 + step), 1.0), Y) - sc.kccsd(sc.Gaussian(MEAN * (1.1 - step), 1.0), Y)
+    ) / (2 * step)
+    assert float(jax.jit(jax.grad(loss))(1.1)) == pytest.approx(expected, rel=1e-6)
+    x, y = x.astype("f4"), y.astype("f4")
+    assert float(jax.grad(loss)(np.float32(1.1))) == pytest.approx(expected, rel=1e-3)
 
 
 def test_derivatives_with_a_matched_base_are_finite():
@@ -331,7 +332,7 @@ WITHOUT_X64 = """
 import warnings; warnings.simplefilter("error")
 import jax.numpy as jnp, numpy as np, scorecal as sc
 predictions, y = sc.experiments.mgm(60, 0.1, rng=0)
-for kernel in (sc.kernels.GFD(), sc.kernels.KGFD(n_base=5), sc.kernels.MMD()):
+for kernel in (sc.kernels.GFD(), sc.kernels.KGFD(n_base=5)):
     exact = sc.kccsd_test(predictions, y, distribution_kernel=kernel, n_resamples=99, rng=0)
     moved = sc.Gaussian(jnp.asarray(predictions.mean), 1.0)
     single = sc.kccsd_test(moved, jnp.asarray(y), distribution_kernel=kernel, n_resamples=99, rng=0)

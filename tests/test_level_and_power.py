@@ -51,7 +51,7 @@ N_CELLS = sum(len(counts) for _, _, counts in AUTHORS)
 def test_power_is_that_of_the_authors(model, delta, counts):
     """Two-proportion tests at 1 % overall."""
     for n, authors in counts.items():
-        ours = count_rejections(model, delta, n, 400)
-        pvalue = stats.fisher_exact([[authors, 100 - authors], [ours, 400 - ours]]).pvalue
-        print(f"{model} delta={delta} n={n}: {ours} of 400, the authors {authors} of 100, p = {pvalue:.3f}")
+        ours = count_rejections(model, delta, n, 250)
+        pvalue = stats.fisher_exact([[authors, 100 - authors], [ours, 250 - ours]]).pvalue
+        print(f"{model} delta={delta} n={n}: {ours} of 250, the authors {authors} of 100, p = {pvalue:.3f}")
         assert pvalue > 0.01 / N_CELLS
