@@ -227,14 +227,31 @@ def test_isotropic_pair_medians_against_draws():
         assert abs(below - 0.5) < 5 * 0.5 / np.sqrt(400_000)
 
 
-def test_second_order_median_takes_at_most_twenty_evaluations(monkeypatch):
-    calls = []
+def test_second_order_median_takes_at_most_six_evaluations_a_pair(monkeypatch):
+    sizes = []
     cdf = special.chndtr
-    monkeypatch.setattr(special, "chndtr", lambda *args: calls.append(1) or cdf(*args))
+    monkeypatch.setattr(special, "chndtr", lambda x, d, noncentrality: sizes.append(x.size) or cdf(x, d, noncentrality))
     rng = np.random.default_rng(0)
-    scale = np.exp(rng.normal(size=200) * 2)
-    second_order_median(sc.Gaussian(rng.normal(size=(200, 3)) * 5, scale))
-    assert 0 < len(calls) <= 20
+    scale = np.exp(rng.normal(size=140) * 2)
+    second_order_median(sc.Gaussian(rng.normal(size=(140, 3)) * 5, scale))
+    assert 1 <= sum(sizes) / (140 * 139 / 2) <= 6
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.7])  # narrow predictions far apart have a median that is not unique
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (3, 2), (12, 3), (13, 1), (60, 1), (61, 2), (62, 5)])
+def test_second_order_median_is_the_median_of_the_pair_medians(n, d, spread):
+    """Quickselect against the median of all; below 65 pairs it has nothing to do."""
+    rng = np.random.default_rng(n)
+    mean, scale = 3.0 * rng.normal(size=(n, d)), np.exp(spread * rng.normal(size=n))
+    i, j = np.triu_indices(n, 1)
+    medians = isotropic_pair_medians(np.linalg.norm(mean[i] - mean[j], axis=1), scale[i], scale[j], d)
+    assert second_order_median(sc.Gaussian(mean, scale)) == pytest.approx(np.median(medians), rel=1e-8)
+
+
+def test_second_order_median_of_equal_predictions():
+    """No probe can tell the pairs apart."""
+    expected = np.sqrt(2.0 * stats.chi2.ppf(0.5, 2))
+    assert second_order_median(sc.Gaussian(np.zeros((100, 2)), 1.0)) == pytest.approx(expected, rel=1e-8)
 
 
 def test_root_of_the_pair_median_is_found():

@@ -19,6 +19,7 @@ MAX_SECOND_ORDER_PAIRS = 10_000
 _N_DRAWS = 64
 # Beyond this noncentrality the cdf costs more than a normal approximation that is good to 1e-5.
 _LARGE_NONCENTRALITY = 1e4
+_MAX_PROBES, _FEW_PAIRS = 16, 64
 
 
 def second_order_median(predictions: Predictions) -> float:
@@ -27,42 +28,86 @@ def second_order_median(predictions: Predictions) -> float:
     if isinstance(predictions, Gaussian) and predictions.isotropic:
         mean = to_numpy(predictions.mean).astype(np.float64)
         scale = to_numpy(predictions.scale).astype(np.float64)[:, 0]
-        medians = isotropic_pair_medians(np.linalg.norm(mean[i] - mean[j], axis=1), scale[i], scale[j], mean.shape[1])
-    else:
-        medians = _sampled_pair_medians(predictions, i, j)
-    return float(np.median(medians))
+        gap = np.linalg.norm(mean[i] - mean[j], axis=1)
+        return _median_of_isotropic_pairs(gap, scale[i], scale[j], mean.shape[1])
+    return float(np.median(_sampled_pair_medians(predictions, i, j)))
+
+
+def _median_of_isotropic_pairs(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> float:
+    """Median of `isotropic_pair_medians`, by quickselect: one value of its cdf says on which side of a probe a pair is.
+
+    Only pairs that may still be in the middle are kept, so that all probes together cost a few evaluations a pair.
+    """
+    low, high = _bracket(gap, scale, scale2, d)
+    active = np.stack([gap, scale, scale2, low, high])
+    ranks = np.asarray([(len(gap) - 1) // 2, len(gap) // 2])
+    for _ in range(_MAX_PROBES):
+        if active.shape[1] <= _FEW_PAIRS:
+            break
+        probe = np.mean(np.median(active[3:], axis=1))
+        below = _excess(probe, *active[:3], d) >= 0.0
+        n_below = np.count_nonzero(below)
+        if ranks[0] < n_below <= ranks[1]:  # the two in the middle lie on either side
+            break
+        if ranks[1] < n_below:
+            active = active[:, below]
+            active[4] = np.minimum(active[4], probe)
+        else:
+            active = active[:, ~below]
+            active[3] = np.maximum(active[3], probe)
+            ranks = ranks - n_below
+    return float(np.mean(np.sort(isotropic_pair_medians(*active[:3], d))[ranks]))
 
 
 def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> np.ndarray:
-    """Median distance r between draws of (N(m, scale^2) + N(m', scale2^2)) / 2 on R^d, with gap = |m - m'|.
+    """Median distance r between draws of (N(m, scale^2) + N(m', scale2^2)) / 2 on R^d, with gap = |m - m'|."""
+    from scipy.optimize.elementwise import find_root
+
+    # 18 steps and the two ends: at most 20 evaluations of the noncentral cdf over all pairs.
+    solution = find_root(
+        lambda r, *pairs: _excess(r, *pairs, d),
+        _bracket(gap, scale, scale2, d),
+        args=(gap, scale, scale2),
+        tolerances={"xrtol": 1e-10, "xatol": 0.0},
+        maxiter=18,
+    )
+    return np.asarray(solution.x)
+
+
+def _excess(r: np.ndarray | np.floating, gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> np.ndarray:
+    """P(distance <= r) - 1/2, written with small terms so that it keeps its sign between distant predictions.
 
     Both draws come from the first, both from the second, or one from each, with probabilities 1/4, 1/4 and 1/2, and
     r^2 is then a multiple of a chi-square, noncentral in the last case.
     """
-    from scipy.optimize.elementwise import find_root
-    from scipy.special import chdtrc, chdtri
+    from scipy.special import chdtrc, erfc
+
+    def beyond(scale: np.ndarray) -> np.ndarray:
+        """P(distance > r) between two draws of one prediction; its quick form for d = 1."""
+        return np.asarray(erfc(0.5 * r / scale) if d == 1 else chdtrc(d, (r / scale) ** 2 / 2))
 
     both = np.hypot(scale, scale2)
+    within = beyond(scale) + beyond(scale2)
+    return np.asarray(0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within)
 
-    def excess(r: np.ndarray, gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, both: np.ndarray) -> np.ndarray:
-        """P(distance <= r) - 1/2, written with small terms so that it keeps its sign between distant predictions."""
-        within = chdtrc(d, (r / scale) ** 2 / 2) + chdtrc(d, (r / scale2) ** 2 / 2)
-        return np.asarray(0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within)
+
+def _bracket(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances between which the median of a pair lies."""
+    from scipy.special import chdtri
 
     typical = math.sqrt(chdtri(d, 0.5))  # median of a chi variable
+    both = np.hypot(scale, scale2)
     within, within2 = math.sqrt(2.0) * typical * scale, math.sqrt(2.0) * typical * scale2
     low = 0.99 * np.minimum(np.minimum(within, within2), typical * both)
     high = 1.01 * np.maximum(np.maximum(within, within2), gap + typical * both)
-    # 18 steps and the two ends: at most 20 evaluations of the noncentral cdf over all pairs.
-    solution = find_root(
-        excess, (low, high), args=(gap, scale, scale2, both), tolerances={"xrtol": 1e-10, "xatol": 0.0}, maxiter=18
-    )
-    return np.asarray(solution.x)
+    return low, high
 
 
 def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
     from scipy.special import chndtr, ndtr
 
+    if d == 1:  # the square of a normal variable
+        return ndtr(np.sqrt(x) - np.sqrt(noncentrality)) - ndtr(-np.sqrt(x) - np.sqrt(noncentrality))
     near = noncentrality < _LARGE_NONCENTRALITY
     far = ndtr(np.sqrt(x) - np.sqrt(noncentrality + d - 1))
     return np.where(near, chndtr(x, d, np.where(near, noncentrality, 0.0)), far)
