@@ -28,7 +28,7 @@ from .kernels.products import Product
 from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
 from .predictions import Gaussian as GaussianPredictions
 from .results import CalibrationResult
-from .statistics import SKCEPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
+from .statistics import ProductOfPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
 
 __all__ = ["SKCEResult", "skce", "skce_test"]
 
@@ -163,7 +163,7 @@ def skce_pairs(
     n_samples: int | None,
     sampler: MALA | None,
     rng: np.random.Generator,
-) -> tuple[SKCEPairs, Array, Mapping[str, Any], dict[str, Any]]:
+) -> tuple[ProductOfPairs, Array, Mapping[str, Any], dict[str, Any]]:
     """Pair function, an array to work like, bandwidths, and how expectations were found."""
     check_count(n_samples, "n_samples")
     if sampler is not None and not isinstance(sampler, MALA):
@@ -183,12 +183,12 @@ def skce_pairs(
         targets = array_namespace(targets).astype(targets, dtype, copy=False)
         width = like(bandwidth, targets)
         surprise, how = _surprise(predictions, targets, target_kernel, width, n_samples, sampler, rng)
-    return SKCEPairs(cast_gram(gram, dtype), surprise), targets, {"target": bandwidth, **bandwidths}, how
+    return ProductOfPairs((cast_gram(gram, dtype), surprise)), targets, {"target": bandwidth, **bandwidths}, how
 
 
 def _class_pairs(
     predictions: Categorical, y: Any, kernel: DistributionKernel
-) -> tuple[SKCEPairs, Array, Mapping[str, Any], dict[str, Any]]:
+) -> tuple[ProductOfPairs, Array, Mapping[str, Any], dict[str, Any]]:
     if not isinstance(kernel, MMD):
         raise TypeError(
             f"`distribution_kernel` must be `kernels.MMD` for classes, which have no scores, but is {kernel!r}."
@@ -202,7 +202,7 @@ def _class_pairs(
     bandwidth = resolve_bandwidth(kernel.bandwidth, probabilities, residuals)
     gram = EmbeddingGram(probabilities.features / bandwidth, "gaussian")
     how = {"expectations": "classes", "acceptance": None}
-    return SKCEPairs(gram, Product(residuals, residuals)), residuals, {"distribution": bandwidth}, how
+    return ProductOfPairs((gram, Product(residuals, residuals))), residuals, {"distribution": bandwidth}, how
 
 
 def _surprise(

@@ -6,6 +6,7 @@ For each pair of predictions, the median distance between draws of their equal m
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -39,24 +40,18 @@ def _median_of_isotropic_pairs(gap: np.ndarray, scale: np.ndarray, scale2: np.nd
     Only pairs that may still be in the middle are kept, so that all probes together cost a few evaluations a pair.
     """
     low, high = _bracket(gap, scale, scale2, d)
-    active = np.stack([gap, scale, scale2, low, high])
     ranks = np.asarray([(len(gap) - 1) // 2, len(gap) // 2])
     for _ in range(_MAX_PROBES):
-        if active.shape[1] <= _FEW_PAIRS:
-            break
-        probe = np.mean(np.median(active[3:], axis=1))
-        below = _excess(probe, *active[:3], d) >= 0.0
+        probe = 0.5 * (np.median(low) + np.median(high))
+        below = _excess(probe, gap, scale, scale2, d) >= 0.0
         n_below = np.count_nonzero(below)
-        if ranks[0] < n_below <= ranks[1]:  # the two in the middle lie on either side
+        if len(gap) <= _FEW_PAIRS or ranks[0] < n_below <= ranks[1]:  # the two in the middle lie on either side
             break
-        if ranks[1] < n_below:
-            active = active[:, below]
-            active[4] = np.minimum(active[4], probe)
-        else:
-            active = active[:, ~below]
-            active[3] = np.maximum(active[3], probe)
-            ranks = ranks - n_below
-    return float(np.mean(np.sort(isotropic_pair_medians(*active[:3], d))[ranks]))
+        kept = below if ranks[1] < n_below else ~below
+        ranks = ranks if ranks[1] < n_below else ranks - n_below
+        low, high = (np.where(below, low, np.maximum(low, probe)), np.where(below, np.minimum(high, probe), high))
+        gap, scale, scale2, low, high = (part[kept] for part in (gap, scale, scale2, low, high))
+    return float(np.mean(np.sort(isotropic_pair_medians(gap, scale, scale2, d))[ranks]))
 
 
 def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> np.ndarray:
@@ -65,7 +60,7 @@ def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarra
 
     # 18 steps and the two ends: at most 20 evaluations of the noncentral cdf over all pairs.
     solution = find_root(
-        lambda r, *pairs: _excess(r, *pairs, d),
+        partial(_excess, d=d),
         _bracket(gap, scale, scale2, d),
         args=(gap, scale, scale2),
         tolerances={"xrtol": 1e-10, "xatol": 0.0},

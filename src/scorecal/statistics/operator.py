@@ -12,21 +12,7 @@ from ..kernels.gram import Gram
 from ..kernels.products import Product, augment, centre
 from ..kernels.radial import Radial
 
-__all__ = ["FunctionStein", "MatrixStein", "SumOfPairs", "matrix_stein"]
-
-
-@dataclass(frozen=True, eq=False)
-class SumOfPairs:
-    """The sum of pair functions."""
-
-    functions: tuple[MatrixStein, ...]
-
-    @property
-    def floats_per_pair(self) -> int:
-        return 2 + max(function.floats_per_pair for function in self.functions)
-
-    def __call__(self, rows: slice, cols: slice) -> Array:
-        return sum((function(rows, cols) for function in self.functions[1:]), self.functions[0](rows, cols))
+__all__ = ["FunctionStein", "MatrixStein", "matrix_stein"]
 
 
 @dataclass(frozen=True, eq=False)

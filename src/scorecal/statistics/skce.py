@@ -1,31 +1,15 @@
-"""The pair function G of the SKCE: k(P_i, P_j) times an inner product of mean embeddings (eq. 4)."""
+"""The pair function of the SKCE (eq. 4): G = k(P_i, P_j) <surprise_i, surprise_j>.
+
+The surprise is the point mass at the target minus the prediction, embedded by the kernel between targets.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .._arrays import Array, array_namespace
-from ..kernels.gram import Gram
-from ..kernels.mean_embeddings import GaussianMeasures, MeanEmbeddings, PointMeasures
-from ..kernels.products import Product
+from ..kernels.mean_embeddings import GaussianMeasures, PointMeasures
 from ..kernels.radial import Radial
 
-__all__ = ["SKCEPairs", "gaussian_surprise", "sampled_surprise"]
-
-
-@dataclass(frozen=True, eq=False)
-class SKCEPairs:
-    """G = k <surprise_i, surprise_j>, where surprise_i is the point mass at the target minus the prediction."""
-
-    gram: Gram
-    surprise: MeanEmbeddings | Product
-
-    @property
-    def floats_per_pair(self) -> int:
-        return 2 + max(self.gram.floats_per_pair, self.surprise.floats_per_pair)
-
-    def __call__(self, rows: slice, cols: slice) -> Array:
-        return self.gram(rows, cols) * self.surprise(rows, cols)
+__all__ = ["gaussian_surprise", "sampled_surprise"]
 
 
 def gaussian_surprise(targets: Array, components: tuple[Array, Array, Array], bandwidth: Array) -> GaussianMeasures:

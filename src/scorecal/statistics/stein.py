@@ -8,17 +8,18 @@ from .._arrays import Array, array_namespace
 from ..kernels.gram import EmbeddingGram, Gram
 from ..kernels.products import Product, augment, centre
 from ..kernels.radial import Gaussian, Radial
+from .combine import ProductOfPairs
 
-__all__ = ["GaussianStein", "RadialStein", "stein_pairs"]
+__all__ = ["GaussianStein", "RadialStein", "radial_stein", "stein_pairs"]
 
 
 def stein_pairs(
     targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram
-) -> GaussianStein | RadialStein:
+) -> GaussianStein | ProductOfPairs:
     """H for a block of rows and columns, from targets (n, d), scores (n, d) and the kernel between predictions."""
     if isinstance(kernel, Gaussian) and isinstance(gram, EmbeddingGram) and gram.outer == "gaussian":
         return _gaussian_stein(targets, scores, bandwidth, gram)
-    return _radial_stein(targets, scores, kernel, bandwidth, gram)
+    return ProductOfPairs((gram, radial_stein(targets, scores, kernel, bandwidth)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,33 +56,28 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
 
 @dataclass(frozen=True, eq=False)
 class RadialStein:
-    """H for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and any kernel between predictions:
+    """h for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2:
 
     h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d - 2 t f'' / f').
 
     With f' / f = slope v and t f'' / f' = offset + r, what does not depend on t is the product `gradient`.
     """
 
-    gram: Gram
     kernel: Radial
     scores: Product
     gradient: Product
     distance: Product
     scale: Array  # -4 slope / sigma^2
-
-    @property
-    def floats_per_pair(self) -> int:
-        return 10 + self.gram.floats_per_pair
+    floats_per_pair: int = 10
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         product = self.distance(rows, cols)
         t = array_namespace(product).maximum(product, 0.0)
         f, v, r = self.kernel.profile(t, self.scale)
-        h_over_f = self.scores(rows, cols) + v * (self.gradient(rows, cols) + r)
-        return self.gram(rows, cols) * f * h_over_f
+        return f * (self.scores(rows, cols) + v * (self.gradient(rows, cols) + r))
 
 
-def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram) -> RadialStein:
+def radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array) -> RadialStein:
     xp = array_namespace(targets)
     y = centre(targets)
     factor = 2.0 * kernel.slope / bandwidth**2
@@ -91,4 +87,4 @@ def _radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Arra
     gradient = Product(xp.concat([scaled, scores, own, ones], axis=1), xp.concat([scores, scaled, ones, own], axis=1))
     half = augment(y / bandwidth)
     distance = Product(-2.0 * half.left, half.right)
-    return RadialStein(gram, kernel, Product(scores, scores), gradient, distance, -2.0 * factor)
+    return RadialStein(kernel, Product(scores, scores), gradient, distance, -2.0 * factor)
