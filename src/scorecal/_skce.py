@@ -182,7 +182,7 @@ def skce_pairs(
         dtype = sufficient_dtype(targets, bandwidth, [gram])
         targets = array_namespace(targets).astype(targets, dtype, copy=False)
         width = like(bandwidth, targets)
-        surprise, how = _surprise(predictions, targets, target_kernel, width, n_samples, sampler, rng)
+        surprise, how = surprise_of(predictions, targets, target_kernel, width, n_samples, sampler, rng)
     return ProductOfPairs((cast_gram(gram, dtype), surprise)), targets, {"target": bandwidth, **bandwidths}, how
 
 
@@ -205,7 +205,7 @@ def _class_pairs(
     return ProductOfPairs((gram, Product(residuals, residuals))), residuals, {"distribution": bandwidth}, how
 
 
-def _surprise(
+def surprise_of(
     predictions: Predictions,
     targets: Array,
     kernel: Radial,
@@ -214,6 +214,7 @@ def _surprise(
     sampler: MALA | None,
     rng: np.random.Generator,
 ) -> tuple[MeanEmbeddings, dict[str, Any]]:
+    """Point mass at the target minus the prediction, embedded; and how the expectations were found."""
     if sampler is not None:
         draws = sampler.draw(predictions, n_samples or DEFAULT_N_SAMPLES, rng, targets)
         how = {"expectations": "mcmc", "acceptance": float(np.mean(draws.acceptance))}

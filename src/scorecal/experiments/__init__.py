@@ -1,5 +1,8 @@
-"""The paper's experiments."""
+"""The paper's experiments, and others like them."""
 
+from .dataset import Model
 from .models import hgm, lgm, mgm, qgm
+from .sweep import Cell, grid, sweep
+from .tests import KCCSD, SKCE, Test
 
-__all__ = ["hgm", "lgm", "mgm", "qgm"]
+__all__ = ["KCCSD", "SKCE", "Cell", "Model", "Test", "grid", "hgm", "lgm", "mgm", "qgm", "sweep"]

@@ -6,14 +6,43 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
-__all__ = ["all_cores", "cpu_count"]
+__all__ = ["all_cores", "cpu_count", "one_core"]
 
 _turn = threading.Lock()
+_one_core = ContextVar("_one_core", default=False)
+
+
+class _SingleThreadedBLAS:
+    """Limits the BLAS of the whole process to one thread, from the first to enter until the last to leave."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            if self._n_inside == 0:
+                self._limits = threadpool_limits(1, user_api="blas")
+            self._n_inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limits.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBLAS()
 
 
 def cpu_count() -> int:
-    """Cores that this process may use."""
+    """Cores that this process, or this task of many side by side, may use."""
+    if _one_core.get():
+        return 1
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
@@ -22,12 +51,20 @@ def cpu_count() -> int:
 
 @contextmanager
 def all_cores() -> Iterator[None]:
-    """Limit the BLAS to one thread, so that tiles side by side can use all cores.
+    """Let tiles side by side use all cores, each with a BLAS of one thread.
 
-    The limit holds for the whole process. Callers in several threads therefore take turns: side by side, the second
-    would restore the limit of the first; and each uses all cores anyway.
+    Callers in several threads take turns: each uses all cores anyway.
     """
-    from threadpoolctl import threadpool_limits
-
-    with _turn, threadpool_limits(1, user_api="blas"):
+    with _turn, _single_threaded_blas:
         yield
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Work on one core, as one of many tasks side by side: neither tiles nor the BLAS start threads."""
+    token = _one_core.set(True)
+    try:
+        with _single_threaded_blas:
+            yield
+    finally:
+        _one_core.reset(token)

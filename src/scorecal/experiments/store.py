@@ -1,0 +1,93 @@
+"""Results on disk: one SQLite file, one writer, every commit durable."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+__all__ = ["Key", "StoreError", "open_store", "read_results", "record", "record_run"]
+
+Key = tuple[str, int, int, str]  # model, n, repetition, test
+
+_SCHEMA = """
+create table if not exists settings (name text primary key, value text not null) without rowid;
+create table if not exists results (
+    model text not null, n integer not null, repetition integer not null, test text not null, pvalue real not null,
+    primary key (model, n, repetition, test)
+) without rowid;
+create table if not exists runs (what text not null, workers text not null, n_results integer not null,
+                                 seconds real not null);
+"""
+
+
+class StoreError(OSError):
+    """The file of results cannot be used, or cannot be written on."""
+
+
+@contextmanager
+def open_store(path: Path, settings: Mapping[str, object]) -> Iterator[sqlite3.Connection]:
+    """Open the file for this run alone, and check that what it holds was made with the same settings."""
+    with _explained(path):
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    with closing(connection):
+        with _explained(path):
+            # The lock is held until the connection is closed, or the process dies.
+            connection.execute("pragma locking_mode = exclusive")
+            connection.execute("pragma synchronous = extra")
+            connection.execute("begin exclusive")
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            _check_settings(connection, path, {name: str(value) for name, value in settings.items()})
+            connection.execute("commit")
+        with _explained(path):
+            yield connection
+
+
+def _check_settings(connection: sqlite3.Connection, path: Path, wanted: Mapping[str, str]) -> None:
+    found = dict(connection.execute("select name, value from settings"))
+    if not found:
+        connection.executemany("insert into settings values (?, ?)", sorted(wanted.items()))
+    elif found != wanted:
+        differences = ", ".join(
+            f"{name} {found.get(name)} there and {wanted.get(name)} here"
+            for name in sorted(found.keys() | wanted.keys())
+            if found.get(name) != wanted.get(name)
+        )
+        raise StoreError(f"{path} holds results made with other settings ({differences}). Use another file.")
+
+
+def read_results(connection: sqlite3.Connection) -> dict[Key, float]:
+    rows = connection.execute("select model, n, repetition, test, pvalue from results")
+    return {(model, n, repetition, test): pvalue for model, n, repetition, test, pvalue in rows}
+
+
+def record(connection: sqlite3.Connection, results: Sequence[tuple[Key, float]]) -> None:
+    """Add results, all or none. One that is already there is a mistake of the caller."""
+    connection.execute("begin")
+    connection.executemany("insert into results values (?, ?, ?, ?, ?)", [(*key, pvalue) for key, pvalue in results])
+    connection.execute("commit")
+
+
+def record_run(connection: sqlite3.Connection, what: str, workers: str, n_results: int, seconds: float) -> None:
+    connection.execute("insert into runs values (?, ?, ?, ?)", (what, workers, n_results, seconds))
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """SQLite's errors, with the file, what became of the results, and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith("SQLITE_BUSY"):
+            raise StoreError(f"{path} is in use by another run. Wait for it to end, or use another file.") from error
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            raise StoreError(
+                f"{path} could not be written on: {error}. Likely cause: the disk is full. What had been recorded is "
+                "safe; make room and run the same again to go on."
+            ) from error
+        if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+            raise StoreError(f"{path} is not a readable file of results: {error}. Use another file.") from error
+        raise StoreError(f"{path} cannot be used: {error}. Is its folder there, and may it be written on?") from error
