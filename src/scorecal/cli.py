@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import __version__
+from .resampling.workers import WorkerDiedError
 
 __all__ = ["main"]
+
+_FIGURES = ("fig1", "fig2", *(f"f{k}" for k in range(1, 13)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,20 +22,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"scorecal {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser(
-        "demo", help="judge six weather forecasts", description="Judge six forecasts of real weather; under 30 seconds."
-    )
-    demo.add_argument("--out", type=Path, default=Path("demo.png"), metavar="PNG", help="where to save the picture")
+    _add_demo(commands)
+    _add_reproduce(commands)
     chosen = parser.parse_args(arguments)
-    return run_demo(chosen.out)
-
-
-def run_demo(out: Path) -> int:
-    from .demo import run
-
     try:
-        run(out)
-    except (ImportError, OSError) as error:
-        print(f"scorecal demo: {error}", file=sys.stderr)
+        chosen.run(chosen)
+    except KeyboardInterrupt:
+        print(f"scorecal {chosen.command}: interrupted. Results so far are kept.", file=sys.stderr)
+        return 130
+    except (ImportError, OSError, WorkerDiedError) as error:
+        print(f"scorecal {chosen.command}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "demo", help="judge six weather forecasts", description="Judge six forecasts of real weather; under 30 seconds."
+    )
+    parser.add_argument("--out", type=Path, default=Path("demo.png"), metavar="PNG", help="where to save the picture")
+    parser.set_defaults(run=_demo)
+
+
+def _demo(chosen: argparse.Namespace) -> None:
+    from .demo import run
+
+    run(chosen.out)
+
+
+def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "reproduce",
+        help="run the paper's experiments",
+        description="Run the experiments behind figures of the paper, and draw them. Results are kept as they come: a "
+        "run that was stopped, in any way, goes on where it was, and more repeats add to what is there.",
+        epilog="examples:  scorecal reproduce fig1    scorecal reproduce all --repeats 400 --out study",
+    )
+    parser.add_argument(
+        "figures", nargs="+", choices=(*_FIGURES, "all"), metavar="FIGURE", help="fig1, fig2, f1 ... f12, or all"
+    )
+    parser.add_argument("--repeats", type=_positive, default=100, metavar="N", help="data sets for each point (100)")
+    parser.add_argument("--workers", type=_positive, default=None, metavar="N", help="processes (one for each core)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("reproduction"), metavar="DIR", help="results and figures (reproduction)"
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the dask cluster with this scheduler instead")
+    parser.set_defaults(run=_reproduce)
+
+
+def _reproduce(chosen: argparse.Namespace) -> None:
+    from .experiments.reproduce import reproduce
+
+    names = _FIGURES if "all" in chosen.figures else tuple(dict.fromkeys(chosen.figures))
+    reproduce(names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler)
+
+
+def _positive(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be a positive integer, but is {text!r}")
+    return value

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
+from array_api_compat import is_numpy_array
 
 from .._arrays import Array, array_namespace, as_float, has_values, like
 from .distances import Distance, Euclidean, pairwise
@@ -43,20 +45,22 @@ def median_distance(distance: Distance, reference: Array) -> Array:
         distance = Euclidean(gaps / unit)
     squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
     total = squared.shape[0]
-    ordered = xp.sort(squared)
-
-    def middle(n_skipped: Array) -> Array:
-        """Median of the ordered distances after the first `n_skipped`; the root only where it has a slope."""
-        both = xp.stack([(n_skipped + total - 1) // 2, (n_skipped + total) // 2])
-        ends = xp.take(ordered, xp.minimum(both, total - 1), axis=0)
-        return xp.mean(xp.where(ends > 0, xp.sqrt(xp.where(ends > 0, ends, xp.ones_like(ends))), xp.zeros_like(ends)))
-
     zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)
-    median, positive_median = middle(0 * zeros), middle(zeros)
+    # Places of the two middle ones: of all distances, and of those that are not zero.
+    places = xp.stack(
+        [(total - 1) // 2 + 0 * zeros, total // 2 + 0 * zeros, (zeros + total - 1) // 2, (zeros + total) // 2]
+    )
+    places = xp.minimum(places, total - 1)
+    ordered = np.partition(squared, places) if is_numpy_array(squared) else xp.sort(squared)
+    middle = xp.take(ordered, places, axis=0)
+    positive = xp.where(middle > 0, middle, xp.ones_like(middle))  # a root has no slope at zero
+    roots = xp.where(middle > 0, xp.sqrt(positive), xp.zeros_like(middle))
+    median, positive_median = xp.mean(roots[:2]), xp.mean(roots[2:])
     fallback = xp.where(positive_median > 0, positive_median, 1.0 / unit)
     return unit * xp.where(median > 0, median, fallback)
 
 
+@lru_cache(maxsize=2)
 def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (i, j), i < j, of all pairs of n points or, beyond `cap`, of that many different ones.
 

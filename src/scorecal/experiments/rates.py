@@ -1,0 +1,94 @@
+"""From p-values to rejection rates: intervals, CSV and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+
+from .figures import Figure
+from .store import Key
+from .sweep import Cell
+
+__all__ = ["LEVEL", "Rate", "Row", "as_csv", "as_markdown", "rate_of", "rows_of"]
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Rejections at the 5 % level among the repetitions, and the 95 % Wilson interval of their rate."""
+
+    rejections: int
+    repetitions: int
+
+    @property
+    def value(self) -> float:
+        return self.rejections / self.repetitions
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        from scipy.stats import binomtest
+
+        interval = binomtest(self.rejections, self.repetitions).proportion_ci(method="wilson")
+        return float(interval.low), float(interval.high)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One point of a figure, as it stands in its CSV."""
+
+    panel: str
+    line: str
+    x: int
+    model: str
+    n: int
+    test: str
+    rejections: int
+    repetitions: int
+    rate: float
+    low: float
+    high: float
+
+
+def rate_of(cell: Cell, pvalues: Mapping[Key, float], repeats: int) -> Rate:
+    keys = [(cell.model.name, cell.n, repetition, cell.test.name) for repetition in range(repeats)]
+    return Rate(sum(pvalues[key] <= LEVEL for key in keys), repeats)
+
+
+def rows_of(figure: Figure, pvalues: Mapping[Key, float], repeats: int) -> list[Row]:
+    rows = []
+    for panel in (panel for row in figure.rows for panel in row):
+        for line in panel.lines:
+            for x, cell in zip(line.x, line.cells, strict=True):
+                rate = rate_of(cell, pvalues, repeats)
+                low, high = (round(end, 6) for end in rate.interval)
+                where = (panel.title.replace("\n", " "), line.label, x, cell.model.name, cell.n, cell.test.name)
+                rows.append(Row(*where, rate.rejections, rate.repetitions, round(rate.value, 6), low, high))
+    return rows
+
+
+def as_csv(rows: list[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Row)])
+    writer.writerows(astuple(row) for row in rows)
+    return text.getvalue()
+
+
+def as_markdown(figure: Figure, rows: list[Row]) -> str:
+    """Rejections in percent, one line of the table for each line of the figure."""
+    xs = sorted({row.x for row in rows})
+    table = [
+        f"{figure.title}. {figure.note} Rejections in percent of {rows[0].repetitions} data sets, at the 5 % level.",
+        "",
+        f"| panel | line | {' | '.join(f'{figure.x_label} = {x}' if x == xs[0] else str(x) for x in xs)} |",
+        f"|---|---|{'---|' * len(xs)}",
+    ]
+    rates: dict[tuple[str, str], dict[int, float]] = {}
+    for row in rows:
+        rates.setdefault((row.panel, row.line), {})[row.x] = row.rate
+    for (panel, line), values in rates.items():
+        table.append(f"| {panel} | {line} | {' | '.join(f'{100 * values[x]:.3g}' for x in xs)} |")
+    return "\n".join(table) + "\n"

@@ -1,0 +1,73 @@
+"""`scorecal reproduce`: from the name of a figure to its picture and tables."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from ..resampling.workers import Map, cluster
+from .drawing import draw
+from .figures import FIGURES, Figure
+from .rates import Row, as_csv, as_markdown, rows_of
+from .sweep import sweep
+
+__all__ = ["RESULTS", "reproduce"]
+
+RESULTS = "results.sqlite"
+
+
+def reproduce(
+    names: Sequence[str],
+    folder: Path,
+    *,
+    repeats: int = 100,
+    workers: int = 1,
+    scheduler: str | None = None,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Run what is missing of the figures' data sets, then write the figures and tables into the folder."""
+    _require_matplotlib()
+    figures = [FIGURES[name] for name in names]
+    folder.mkdir(parents=True, exist_ok=True)
+    start = time.perf_counter()
+    with ExitStack() as stack:
+        using: int | Map = workers if scheduler is None else stack.enter_context(cluster(scheduler))
+        cells = [cell for figure in figures for cell in figure.cells]
+        what = f"{'all' if len(names) == len(FIGURES) else ' '.join(names)}, {repeats} repeats"
+        pvalues = sweep(cells, repeats, folder / RESULTS, workers=using, what=what)
+    for figure in figures:
+        _write(figure, folder, rows_of(figure, pvalues, repeats))
+        say(f"{figure.title}: {folder / figure.name}.png, .pdf, .csv, .md")
+    say(f"{len(pvalues)} tests, {time.perf_counter() - start:.0f} s")
+
+
+def _write(figure: Figure, folder: Path, rows: list[Row]) -> None:
+    canvas = draw(figure, rows)
+    _replace(folder / f"{figure.name}.png", lambda path: canvas.savefig(path, format="png", dpi=150))
+    # Without its date, the same results make the same file.
+    _replace(
+        folder / f"{figure.name}.pdf", lambda path: canvas.savefig(path, format="pdf", metadata={"CreationDate": None})
+    )
+    _replace(folder / f"{figure.name}.csv", lambda path: path.write_text(as_csv(rows), newline=""))
+    _replace(folder / f"{figure.name}.md", lambda path: path.write_text(as_markdown(figure, rows)))
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Write beside the file and move it into place: a reader never sees half of it."""
+    unfinished = path.with_name(f".{path.name}")
+    try:
+        write(unfinished)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _require_matplotlib() -> None:
+    """Before the work, not after it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError('Figures are drawn with matplotlib: pip install "scorecal[reproduce]".') from None
