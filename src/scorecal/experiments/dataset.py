@@ -18,7 +18,7 @@ from ..kernels.distances import Euclidean
 from ..kernels.gram import distribution_gram
 from ..kernels.radial import with_bandwidth
 from ..kernels.second_order import second_order_median
-from ..predictions import MALA
+from ..predictions import MALA, evaluate_score
 from ..statistics import Remembered, radial_stein
 
 __all__ = ["DataSet", "Model", "draw_data_set"]
@@ -72,7 +72,7 @@ class DataSet:
 
     def stein(self, kernel: Radial) -> Remembered:
         """h(y_i, y_j): the KCCSD but for the kernel between predictions."""
-        scores = self.once("scores", lambda: self.predictions.score(self.targets))
+        scores = self.once("scores", lambda: evaluate_score(self.predictions, self.targets))
         return self.once(
             ("stein", kernel),
             lambda: Remembered(radial_stein(self.targets, scores, kernel, self._bandwidth(kernel))),

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..resampling.workers import Map, cluster
+from . import authors
 from .drawing import draw
 from .figures import FIGURES, Figure
 from .rates import Row, as_csv, as_markdown, rows_of
@@ -39,8 +40,13 @@ def reproduce(
         what = f"{'all' if len(names) == len(FIGURES) else ' '.join(names)}, {repeats} repeats"
         pvalues = sweep(cells, repeats, folder / RESULTS, workers=using, what=what)
     for figure in figures:
-        _write(figure, folder, rows_of(figure, pvalues, repeats))
+        rows = rows_of(figure, pvalues, repeats)
+        _write(figure, folder, rows)
         say(f"{figure.title}: {folder / figure.name}.png, .pdf, .csv, .md")
+    if "fig1" in names:
+        beside = authors.as_markdown(authors.compare(rows_of(FIGURES["fig1"], pvalues, repeats)))
+        _replace(folder / "fig1_authors.md", lambda path: path.write_text(beside))
+        say(f"Figure 1 beside the authors' own counts: {folder / 'fig1_authors.md'}")
     say(f"{len(pvalues)} tests, {time.perf_counter() - start:.0f} s")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from .threads import cpu_count, one_core
@@ -40,6 +43,7 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], n_proce
         from joblib.externals.loky.process_executor import TerminatedWorkerError
     except ImportError:
         raise ImportError('More than one worker needs joblib: pip install "scorecal[reproduce]".') from None
+    work = partial(_in_child, os.getpid(), work)
     try:
         yield from Parallel(n_processes, return_as="generator_unordered")(delayed(work)(task) for task in tasks)
     except TerminatedWorkerError:
@@ -62,6 +66,23 @@ def cluster(address: str) -> Iterator[Map]:
 
     with Client(address) as client:
         yield run
+
+
+def _in_child(parent: int, work: Callable[[Task], Result], task: Task) -> Result:
+    _end_with(parent)
+    return work(task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: one that was killed cannot tell its workers."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _on_one_core(function: Callable[[Task], Result], task: Task) -> Result:

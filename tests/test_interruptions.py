@@ -1,0 +1,190 @@
+"""Kills, a full disk, other workers: a rerun ends with the table of a run that nothing disturbed."""
+
+import os
+import resource
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+# Tests that leave a mark with the number of their process, and take their time.
+SCRIPT = """
+import os, sys, time
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+import scorecal as sc
+from scorecal.experiments import KCCSD, SKCE, Model, Test, grid, lgm, qgm, sweep
+from scorecal.resampling.workers import cluster
+
+folder, workers, address, pause = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+
+def marked(predictions, y, rng):
+    (folder / f"{os.getpid()}.{time.monotonic_ns()}.mark").touch()
+    time.sleep(pause)
+    return float(rng.random())
+
+models = [Model("LGM", partial(lgm, delta=0.0)), Model("QGM", partial(qgm, delta=1.0))]
+tests = [KCCSD("KCCSD", sc.kernels.GFD(n_base=3)), SKCE("SKCE", sc.kernels.MMD(), n_samples=3), Test("marked", marked)]
+if __name__ == "__main__":
+    with nullcontext(workers) if address == "here" else cluster(address) as using:
+        sweep(grid(models, tests, [20, 400]), 8, folder / "results.sqlite", n_resamples=99, workers=using)
+"""
+N_RESULTS = 2 * 3 * 2 * 8
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    path = tmp_path_factory.mktemp("script") / "script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(script, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    run(script, folder, workers=1)
+    rows = table(folder)
+    assert len(rows) == N_RESULTS
+    return rows
+
+
+def start(script, folder, workers=2, address="here", pause=0.0, **options):
+    arguments = [sys.executable, script, folder, str(workers), address, str(pause)]
+    return subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
+
+
+def run(script, folder, **options):
+    process = start(script, folder, **options)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+
+
+def table(folder):
+    """Every digit of every row, in the order of the keys."""
+    with sqlite3.connect(folder / "results.sqlite") as connection:
+        return connection.execute("select * from results order by model, n, repetition, test").fetchall()
+
+
+def marks(folder):
+    return [int(path.name.split(".")[0]) for path in folder.glob("*.mark")]
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def is_gone(pid):
+    """Ended, or only not yet buried."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_two_workers_give_the_table_of_one(script, undisturbed, tmp_path):
+    run(script, tmp_path, workers=2)
+    assert table(tmp_path) == undisturbed
+    assert len(set(marks(tmp_path))) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_of_the_parent(script, undisturbed, tmp_path, workers):
+    process = start(script, tmp_path, workers=workers, pause=0.1)
+    wait_until(lambda: len(marks(tmp_path)) > 8)
+    process.kill()
+    process.communicate()
+    before = table(tmp_path)
+    assert 0 < len(before) < N_RESULTS
+    assert set(before) <= set(undisturbed)
+    wait_until(lambda: all(is_gone(pid) for pid in marks(tmp_path)))  # no worker outlives its parent
+    run(script, tmp_path, workers=workers)
+    assert table(tmp_path) == undisturbed
+
+
+def test_kill_of_a_worker(script, undisturbed, tmp_path):
+    process = start(script, tmp_path, pause=0.1)
+    wait_until(lambda: len(marks(tmp_path)) > 8)
+    os.kill(marks(tmp_path)[0], signal.SIGKILL)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "A worker process died" in errors
+    assert 0 < len(table(tmp_path)) < N_RESULTS
+    run(script, tmp_path)
+    assert table(tmp_path) == undisturbed
+
+
+def test_interrupt_from_the_keyboard(script, undisturbed, tmp_path):
+    process = start(script, tmp_path, pause=0.1)
+    wait_until(lambda: len(marks(tmp_path)) > 8)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert 0 < len(table(tmp_path)) < N_RESULTS
+    wait_until(lambda: all(is_gone(pid) for pid in marks(tmp_path)))
+    run(script, tmp_path)
+    assert table(tmp_path) == undisturbed
+
+
+def test_full_disk(script, undisturbed, tmp_path):
+    """A limit on the size of files stands in for the disk: the system refuses to write, in the middle of a commit."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (26_000, 26_000))
+
+    process = start(script, tmp_path, workers=1, preexec_fn=limit)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Likely cause: the disk is full" in errors
+    assert 0 < len(table(tmp_path)) < N_RESULTS
+    run(script, tmp_path)
+    assert table(tmp_path) == undisturbed
+
+
+def test_a_second_run_on_the_same_file_says_so_and_stops(script, undisturbed, tmp_path):
+    first = start(script, tmp_path, pause=0.1)
+    wait_until(lambda: len(marks(tmp_path)) > 2)
+    second = start(script, tmp_path)
+    _, errors = second.communicate(timeout=60)
+    assert second.returncode != 0
+    assert "results.sqlite is in use by another run" in errors
+    first.communicate(timeout=60)
+    assert first.returncode == 0
+    assert table(tmp_path) == undisturbed
+
+
+@pytest.fixture
+def dask_cluster(tmp_path):
+    """A scheduler and two workers without nannies, each a process of its own; one of them runs two tasks at a time."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    dask = [sys.executable, "-m", "distributed.cli.dask_"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    scheduler = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    processes = [subprocess.Popen([*dask[:2], dask[2] + "scheduler", *scheduler], **quiet)]
+    for n_threads in (1, 2):
+        worker = [address, "--no-nanny", "--nthreads", str(n_threads), "--no-dashboard"]
+        processes.append(subprocess.Popen([*dask[:2], dask[2] + "worker", *worker], **quiet))
+    yield address
+    for process in reversed(processes):
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(script, undisturbed, tmp_path, dask_cluster):
+    process = start(script, tmp_path, address=dask_cluster, pause=0.3)
+    wait_until(lambda: len(set(marks(tmp_path))) == 2)
+    os.kill(marks(tmp_path)[0], signal.SIGKILL)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert table(tmp_path) == undisturbed

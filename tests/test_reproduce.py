@@ -1,0 +1,195 @@
+"""`scorecal reproduce`, and the paper's claims on the results recorded in docs/reproduction, of 400 repetitions."""
+
+import csv
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from scorecal import cli
+from scorecal.experiments.authors import compare
+from scorecal.experiments.figures import FIGURES, SIZES
+from scorecal.experiments.rates import Rate, Row, rows_of
+from scorecal.experiments.sweep import sweep
+
+RECORDED = Path(__file__).parents[1] / "docs" / "reproduction"
+PREDICTED = ("MGM, delta = 0.1, c = 1", "MGM, delta = 0.1, c = e_1", "HGM, delta = 1", "QGM, delta = 1")
+
+
+def recorded(figure):
+    with open(RECORDED / f"{figure}.csv") as file:
+        rows = [Row(**{name: kind(line[name]) for name, kind in KINDS.items()}) for line in csv.DictReader(file)]
+    assert {row.repetitions for row in rows} == {400}
+    return rows
+
+
+KINDS = {"panel": str, "line": str, "x": int, "model": str, "n": int, "test": str, "rejections": int}
+KINDS |= {"repetitions": int, "rate": float, "low": float, "high": float}
+
+
+def is_above_level(row):
+    """One-sided, at 1 % over the 200 or so cells that are looked at."""
+    return stats.binomtest(row.rejections, row.repetitions, 0.05, alternative="greater").pvalue < 0.01 / 200
+
+
+def is_ahead(row, other, alpha=0.01):
+    counts = [[row.rejections, row.repetitions - row.rejections], [other.rejections, 400 - other.rejections]]
+    return stats.fisher_exact(counts, alternative="greater").pvalue < alpha
+
+
+def test_figures_are_those_of_the_paper():
+    assert list(FIGURES) == ["fig1", "fig2", *(f"f{k}" for k in range(1, 13))]
+    models = [{cell.model.name for cell in FIGURES[f"f{k}"].cells} for k in range(1, 13)]
+    assert models[::2] == models[1::2]
+    assert [name for (name,) in models[::2]] == [
+        "MGM, delta = 0",
+        "MGM, delta = 0.1, c = 1",
+        "MGM, delta = 0.1, c = e_1",
+        "LGM, delta = 0",
+        "HGM, delta = 1",
+        "QGM, delta = 1",
+    ]
+    for k in range(1, 13):
+        names = {cell.test.name for cell in FIGURES[f"f{k}"].cells}
+        assert all(name.startswith("KCCSD" if k % 2 else "SKCE") for name in names)
+        assert len(names) == (14 if k % 2 else 21)  # SKCE: only the Gaussian kernel has exact expectations
+    assert not any("IMQ, exact expectations" in cell.test.name for cell in FIGURES["f2"].cells)
+
+
+def test_wilson_interval():
+    z, k, n = stats.norm.ppf(0.975), 7, 40
+    centre, half = (k + z**2 / 2) / (n + z**2), z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
+    np.testing.assert_allclose(Rate(k, n).interval, (centre - half, centre + half), rtol=1e-12)
+
+
+def test_command_writes_pictures_and_tables_and_then_does_nothing(tmp_path, capsys):
+    arguments = ["reproduce", "fig2", "fig1", "--repeats", "1", "--out", str(tmp_path / "new" / "folder")]
+    assert cli.main(arguments) == 0
+    assert re.search(r"192 tests, \d+ s", capsys.readouterr().out)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "new" / "folder").iterdir()}
+    assert set(files) == {
+        *(f"{figure}.{kind}" for figure in ("fig1", "fig2") for kind in ("png", "pdf", "csv", "md")),
+        "fig1_authors.md",
+        "results.sqlite",
+    }
+    assert files["fig1.png"].startswith(b"\x89PNG")
+    assert files["fig1.pdf"].startswith(b"%PDF")
+    assert (
+        files["fig2.csv"].decode().splitlines()[0] == "panel,line,x,model,n,test,rejections,repetitions,rate,low,high"
+    )
+    assert len(files["fig1.csv"].splitlines()) == 1 + 6 * 4 * len(SIZES)
+    assert cli.main(arguments) == 0
+    assert {path.name: path.read_bytes() for path in (tmp_path / "new" / "folder").iterdir()} == files
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fig3"], "invalid choice: 'fig3'"),
+        (["fig1", "--repeats", "0"], "argument --repeats: must be a positive integer, but is '0'"),
+        (["fig1", "--workers", "two"], "argument --workers: must be a positive integer, but is 'two'"),
+    ],
+)
+def test_bad_arguments(arguments, message, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["reproduce", *arguments])
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_on(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert cli.main(["reproduce", "fig1", "--out", str(tmp_path / "file")]) == 2
+    assert "scorecal reproduce: " in capsys.readouterr().err
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "0.2s")
+    import dask
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
+        assert cli.main(["reproduce", "fig1", "--out", str(tmp_path), "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    assert "tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", ["LGM, delta = 0", "HGM, delta = 1"])
+def test_recorded_results_are_those_of_this_code(model, tmp_path):
+    cells = [cell for cell in FIGURES["fig1"].cells if cell.model.name == model and cell.n == 32]
+    pvalues = sweep(cells, 400, tmp_path / "results.sqlite", workers=2)
+    expected = {row.test: row.rejections for row in recorded("fig1") if row.model == model and row.n == 32}
+    found = {cell.test.name: sum(pvalues[model, 32, r, cell.test.name] <= 0.05 for r in range(400)) for cell in cells}
+    assert found == expected
+
+
+def test_every_recorded_point_is_there():
+    for figure in FIGURES.values():
+        expected = [(cell.model.name, cell.n, cell.test.name) for cell in figure.cells]
+        assert [(row.model, row.n, row.test) for row in recorded(figure.name)] == expected
+        assert (RECORDED / f"{figure.name}.png").exists()
+
+
+def test_rejection_rates_are_those_of_the_authors():
+    """Two-proportion tests at 1 % overall."""
+    comparisons = compare(recorded("fig1"))
+    assert len(comparisons) == 27
+    assert min(comparison.pvalue for comparison in comparisons) > 0.01 / 27
+
+
+@pytest.mark.parametrize("figure", ["fig1", "f1", "f7"])
+def test_claim_kccsd_holds_its_level(figure):
+    rows = [row for row in recorded(figure) if row.model in ("MGM, delta = 0", "LGM, delta = 0")]
+    rows = [row for row in rows if row.test.startswith("KCCSD")]
+    assert len(rows) >= 20
+    assert not any(is_above_level(row) for row in rows)
+
+
+def test_claim_skce_is_ahead_on_hgm_at_small_n():
+    """Whatever the kernel."""
+    rows = {(row.line, row.n): row for row in recorded("fig1") if row.model == "HGM, delta = 1"}
+    for n in (32, 64, 128):
+        for skce in ("SKCE, MMD", "SKCE, Wasserstein"):
+            for kccsd in ("KCCSD, GFD", "KCCSD, KGFD"):
+                assert is_ahead(rows[skce, n], rows[kccsd, n])
+
+
+def test_claim_kccsd_is_near_certain_on_hgm_from_256():
+    rows = [row for row in recorded("fig1") if row.model == "HGM, delta = 1" and row.n >= 256]
+    assert len(rows) == 8
+    assert all(row.rate >= 0.98 for row in rows if row.line.startswith("KCCSD"))
+
+
+def test_claim_both_are_alike_on_qgm():
+    rows = {(row.line, row.n): row for row in recorded("fig1") if row.model == "QGM, delta = 1"}
+    for n in SIZES:
+        rates = [rows[line, n].rate for line in ("KCCSD, GFD", "KCCSD, KGFD", "SKCE, MMD", "SKCE, Wasserstein")]
+        assert max(rates) - min(rates) <= 0.05
+
+
+def test_claim_rates_grow_with_n():
+    rows = [row for row in recorded("fig1") if row.model in PREDICTED]
+    lines = {}
+    for row in rows:
+        lines.setdefault((row.panel, row.line), []).append(row)
+    assert len(lines) == 16
+    for line in lines.values():
+        assert [row.n for row in line] == list(SIZES)
+        assert is_ahead(line[-1], line[0], 0.001)
+        assert not any(is_ahead(before, after, 0.01 / 64) for before, after in itertools.pairwise(line))
+
+
+def test_claim_short_untuned_chains_break_the_level():
+    rows = {(row.panel, row.line, row.x): row for row in recorded("fig2")}
+    for model in ("LGM, delta = 0", "HGM, delta = 0", "QGM, delta = 0"):
+        for size in ("0.01", "0.1"):
+            for length in (2, 5, 10):
+                assert rows[model, f"step size {size}", length].rate > 0.5
+        for size in ("0.1", "1"):  # and long ones do not
+            assert not is_above_level(rows[model, f"step size {size}", 500])
+
+
+def test_rows_of_a_figure_count_rejections_at_five_percent():
+    cells = FIGURES["fig2"].cells
+    pvalues = {(cell.model.name, cell.n, r, cell.test.name): (0.05, 0.0501)[r] for cell in cells for r in range(2)}
+    assert {row.rejections for row in rows_of(FIGURES["fig2"], pvalues, 2)} == {1}
