@@ -29,7 +29,8 @@ def marked(predictions, y, rng):
     return float(rng.random())
 
 models = [Model("LGM", partial(lgm, delta=0.0)), Model("QGM", partial(qgm, delta=1.0))]
-tests = [KCCSD("KCCSD", sc.kernels.GFD(n_base=3)), SKCE("SKCE", sc.kernels.MMD(), n_samples=3), Test("marked", marked)]
+long = " with a name that fills the disk" * 4
+tests = [KCCSD("KCCSD", sc.kernels.GFD(n_base=3)), SKCE("SKCE", sc.kernels.MMD(), n_samples=3), Test(long, marked)]
 if __name__ == "__main__":
     with nullcontext(workers) if address == "here" else cluster(address) as using:
         sweep(grid(models, tests, [20, 400]), 8, folder / "results.sqlite", n_resamples=99, workers=using)
@@ -138,7 +139,7 @@ def test_full_disk(script, undisturbed, tmp_path):
     """A limit on the size of files stands in for the disk: the system refuses to write, in the middle of a commit."""
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (26_000, 26_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (22_000, 22_000))
 
     process = start(script, tmp_path, workers=1, preexec_fn=limit)
     _, errors = process.communicate(timeout=60)

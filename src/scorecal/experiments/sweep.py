@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from ..resampling.progress import progress
 from ..resampling.workers import Map, spread
 from .dataset import Model, draw_data_set
 from .store import Key, open_store, read_results, record, record_run
@@ -100,8 +101,6 @@ def sweep(
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ValueError(f"`{name}` must be an integer of at least {least}, but is {value!r}.")
     _check_names(cells)
-    from tqdm import tqdm
-
     from .. import __version__
 
     start = time.perf_counter()
@@ -112,11 +111,11 @@ def sweep(
         n_before = len(results.keys() & wanted)
         tasks = missing(cells, repeats, results.keys())
         work = partial(run_task, seed=seed, n_resamples=n_resamples)
-        with tqdm(total=len(wanted), initial=n_before, unit="test", desc=what, disable=None) as bar:
+        with progress(len(wanted), "test", done=n_before, label=what) as advance:
             for found in spread(work, tasks, workers):
                 record(store, found)
                 results.update(found)
-                bar.update(len(found))
+                advance(len(found))
         if tasks:
             seconds = time.perf_counter() - start
             record_run(

@@ -17,6 +17,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
+from .progress import progress
 from .signs import PlacedSigns, Signs
 from .threads import all_cores, cpu_count
 
@@ -124,12 +125,8 @@ def _run(
     if len(blocks) == 1:
         yield work(0)
         return
-    from tqdm import tqdm
-
     with ExitStack() as stack:
-        bar = stack.enter_context(
-            tqdm(total=len(blocks) * (len(blocks) + 1) // 2, disable=None, delay=2, unit="tile", leave=False)
-        )
+        advance = stack.enter_context(progress(len(blocks) * (len(blocks) + 1) // 2, "tile", delay=2.0))
         if n_threads > 1:
             # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
             stack.enter_context(all_cores())
@@ -139,7 +136,7 @@ def _run(
         else:
             results = map(work, range(len(blocks)))
         for i, result in enumerate(results):
-            bar.update(len(blocks) - i)
+            advance(len(blocks) - i)
             yield result
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["all_cores", "cpu_count", "one_core"]
+__all__ = ["all_cores", "cpu_count", "is_side_by_side", "one_core"]
 
 _turn = threading.Lock()
 _one_core = ContextVar("_one_core", default=False)
@@ -39,9 +39,14 @@ class _SingleThreadedBLAS:
 _single_threaded_blas = _SingleThreadedBLAS()
 
 
+def is_side_by_side() -> bool:
+    """Whether this is one of many tasks, inside `one_core`."""
+    return _one_core.get()
+
+
 def cpu_count() -> int:
-    """Cores that this process, or this task of many side by side, may use."""
-    if _one_core.get():
+    """Cores that this process, or this one of many tasks side by side, may use."""
+    if is_side_by_side():
         return 1
     try:
         return len(os.sched_getaffinity(0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -44,10 +45,16 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], n_proce
     except ImportError:
         raise ImportError('More than one worker needs joblib: pip install "scorecal[reproduce]".') from None
     work = partial(_in_child, os.getpid(), work)
+    results = Parallel(n_processes, return_as="generator_unordered")(delayed(work)(task) for task in tasks)
     try:
-        yield from Parallel(n_processes, return_as="generator_unordered")(delayed(work)(task) for task in tasks)
+        for result in results:  # noqa: UP028 (`yield from` would close `results` before `finally` does)
+            yield result
     except TerminatedWorkerError:
         raise WorkerDiedError("A worker process died. Likely causes: it was killed, or memory ran out.") from None
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that tasks are given up is no news to who stops
+            results.close()
 
 
 @contextmanager

@@ -1,0 +1,28 @@
+"""Progress bars, for people at a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from .threads import is_side_by_side
+
+__all__ = ["progress"]
+
+
+@contextmanager
+def progress(
+    total: int, unit: str, *, done: int = 0, label: str = "", delay: float = 0.0
+) -> Iterator[Callable[[int], object]]:
+    """Yield a function to call with every number of units done; it shows them, and what time is left.
+
+    It does nothing where nobody looks: without a terminal, and in one of many tasks side by side.
+    """
+    if not sys.stderr.isatty() or is_side_by_side():
+        yield lambda n: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, initial=done, unit=unit, desc=label or None, delay=delay, leave=False) as bar:
+        yield bar.update
