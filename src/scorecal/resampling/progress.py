@@ -24,5 +24,5 @@ def progress(
         return
     from tqdm import tqdm
 
-    with tqdm(total=total, initial=done, unit=unit, desc=label or None, delay=delay, leave=False) as bar:
+    with tqdm(total=total, initial=done, unit=unit, desc=label or None, delay=delay, leave=False, smoothing=0) as bar:
         yield bar.update
