@@ -43,7 +43,23 @@ def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussia
 
 
 def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
-    """Linear Gaussian model on R: Y ~ N(m, 1), predicted N(m + delta, 1), m = sum_i i x_i, x ~ N(0, I_5)."""
+    """Linear Gaussian model on R: Y ~ N(m, 1), predicted N(m + delta, 1), m = sum_i i x_i, x ~ N(0, I_5).
+
+    Parameters
+    ----------
+    n : int
+        Number of predictions.
+    delta : float
+        Shift of the predicted means, in standard deviations. The means themselves have one of 7.4.
+    rng : seed or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.lgm(100, 0.0, rng=0)
+    >>> predictions.n, y.shape
+    (100, (100, 1))
+    """
     rng = _checked(n, delta, rng)
     mean = rng.standard_normal((n, 5)) @ np.arange(1.0, 6.0)[:, None]
     return Gaussian(mean + delta, 1.0), mean + rng.standard_normal((n, 1))
@@ -53,6 +69,21 @@ def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Heteroscedastic Gaussian model on R: Y ~ N(m, 1), predicted N(m, v(x)), m = sum_i x_i, x ~ N(0, I_3).
 
     v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2)): too wide, around one point of the inputs.
+
+    Parameters
+    ----------
+    n : int
+        Number of predictions.
+    delta : float
+        A tenth of the variance in excess at that point.
+    rng : seed or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.hgm(100, 1.0, rng=0)
+    >>> bool((predictions.scale >= 1.0).all())
+    True
     """
     rng = _checked(n, delta, rng)
     x = rng.standard_normal((n, 3))
@@ -62,7 +93,23 @@ def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 
 
 def qgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
-    """Quadratic Gaussian model on R: Y ~ N(x^2/10 + x + 1, 1), predicted with (1 - delta) x^2/10, x ~ U(-2, 2)."""
+    """Quadratic Gaussian model on R: Y ~ N(x^2/10 + x + 1, 1), predicted with (1 - delta) x^2/10, x ~ U(-2, 2).
+
+    Parameters
+    ----------
+    n : int
+        Number of predictions.
+    delta : float
+        Share of the quadratic term that the predicted means lack.
+    rng : seed or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.qgm(100, 1.0, rng=0)
+    >>> y.shape
+    (100, 1)
+    """
     rng = _checked(n, delta, rng)
     x = rng.uniform(-2.0, 2.0, (n, 1))
     y = 0.1 * x**2 + x + 1.0 + rng.standard_normal((n, 1))
