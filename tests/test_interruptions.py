@@ -1,15 +1,16 @@
 """Kills, a full disk, other workers: a rerun ends with the table of a run that nothing disturbed."""
 
 import os
-import resource
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, contextmanager
 
 import pytest
+from distributed import Client
 
 # Tests that leave a mark with the number of their process, and take their time.
 SCRIPT = """
@@ -22,6 +23,10 @@ from scorecal.experiments import KCCSD, SKCE, Model, Test, grid, lgm, qgm, sweep
 from scorecal.resampling.workers import cluster
 
 folder, workers, address, pause = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+largest_file = int(sys.argv[5])
+if largest_file:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
 def marked(predictions, y, rng):
     (folder / f"{os.getpid()}.{time.monotonic_ns()}.mark").touch()
@@ -54,20 +59,25 @@ def undisturbed(script, tmp_path_factory):
     return rows
 
 
-def start(script, folder, workers=2, address="here", pause=0.0, **options):
-    arguments = [sys.executable, script, folder, str(workers), address, str(pause)]
-    return subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
+@contextmanager
+def started(script, folder, workers=2, address="here", pause=0.0, largest_file=0):
+    arguments = [sys.executable, script, folder, str(workers), address, str(pause), str(largest_file)]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def run(script, folder, **options):
-    process = start(script, folder, **options)
-    _, errors = process.communicate(timeout=120)
+    with started(script, folder, **options) as process:
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
 
 
 def table(folder):
     """Every digit of every row, in the order of the keys."""
-    with sqlite3.connect(folder / "results.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "results.sqlite")) as connection:
         return connection.execute("select * from results order by model, n, repetition, test").fetchall()
 
 
@@ -92,17 +102,17 @@ def is_gone(pid):
 
 
 def test_two_workers_give_the_table_of_one(script, undisturbed, tmp_path):
-    run(script, tmp_path, workers=2)
+    run(script, tmp_path, workers=2, pause=0.1)
     assert table(tmp_path) == undisturbed
     assert len(set(marks(tmp_path))) == 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_kill_of_the_parent(script, undisturbed, tmp_path, workers):
-    process = start(script, tmp_path, workers=workers, pause=0.1)
-    wait_until(lambda: len(marks(tmp_path)) > 8)
-    process.kill()
-    process.communicate()
+    with started(script, tmp_path, workers=workers, pause=0.2) as process:
+        wait_until(lambda: len(marks(tmp_path)) > 8)
+        process.kill()
+        process.communicate()
     before = table(tmp_path)
     assert 0 < len(before) < N_RESULTS
     assert set(before) <= set(undisturbed)
@@ -112,10 +122,10 @@ def test_kill_of_the_parent(script, undisturbed, tmp_path, workers):
 
 
 def test_kill_of_a_worker(script, undisturbed, tmp_path):
-    process = start(script, tmp_path, pause=0.1)
-    wait_until(lambda: len(marks(tmp_path)) > 8)
-    os.kill(marks(tmp_path)[0], signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    with started(script, tmp_path, pause=0.3) as process:
+        wait_until(lambda: len(marks(tmp_path)) > 8)
+        os.kill(marks(tmp_path)[0], signal.SIGKILL)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "A worker process died" in errors
     assert 0 < len(table(tmp_path)) < N_RESULTS
@@ -124,10 +134,10 @@ def test_kill_of_a_worker(script, undisturbed, tmp_path):
 
 
 def test_interrupt_from_the_keyboard(script, undisturbed, tmp_path):
-    process = start(script, tmp_path, pause=0.1)
-    wait_until(lambda: len(marks(tmp_path)) > 8)
-    os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    with started(script, tmp_path, pause=0.3) as process:
+        wait_until(lambda: len(marks(tmp_path)) > 8)
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=60)
     assert process.returncode != 0
     assert 0 < len(table(tmp_path)) < N_RESULTS
     wait_until(lambda: all(is_gone(pid) for pid in marks(tmp_path)))
@@ -137,12 +147,8 @@ def test_interrupt_from_the_keyboard(script, undisturbed, tmp_path):
 
 def test_full_disk(script, undisturbed, tmp_path):
     """A limit on the size of files stands in for the disk: the system refuses to write, in the middle of a commit."""
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (22_000, 22_000))
-
-    process = start(script, tmp_path, workers=1, preexec_fn=limit)
-    _, errors = process.communicate(timeout=60)
+    with started(script, tmp_path, workers=1, largest_file=22_000) as process:
+        _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "Likely cause: the disk is full" in errors
     assert 0 < len(table(tmp_path)) < N_RESULTS
@@ -151,14 +157,13 @@ def test_full_disk(script, undisturbed, tmp_path):
 
 
 def test_a_second_run_on_the_same_file_says_so_and_stops(script, undisturbed, tmp_path):
-    first = start(script, tmp_path, pause=0.1)
-    wait_until(lambda: len(marks(tmp_path)) > 2)
-    second = start(script, tmp_path)
-    _, errors = second.communicate(timeout=60)
+    with started(script, tmp_path, pause=2.0):
+        wait_until(lambda: len(marks(tmp_path)) > 2)
+        with started(script, tmp_path) as second:
+            _, errors = second.communicate(timeout=60)
     assert second.returncode != 0
     assert "results.sqlite is in use by another run" in errors
-    first.communicate(timeout=60)
-    assert first.returncode == 0
+    run(script, tmp_path)
     assert table(tmp_path) == undisturbed
 
 
@@ -176,16 +181,20 @@ def dask_cluster(tmp_path):
     for n_threads in (1, 2):
         worker = [address, "--no-nanny", "--nthreads", str(n_threads), "--no-dashboard"]
         processes.append(subprocess.Popen([*dask[:2], dask[2] + "worker", *worker], **quiet))
-    yield address
-    for process in reversed(processes):
-        process.terminate()
-        process.wait(timeout=30)
+    try:
+        with Client(address, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(script, undisturbed, tmp_path, dask_cluster):
-    process = start(script, tmp_path, address=dask_cluster, pause=0.3)
-    wait_until(lambda: len(set(marks(tmp_path))) == 2)
-    os.kill(marks(tmp_path)[0], signal.SIGKILL)
-    _, errors = process.communicate(timeout=120)
+    with started(script, tmp_path, address=dask_cluster, pause=0.3) as process:
+        wait_until(lambda: len(set(marks(tmp_path))) == 2)
+        os.kill(marks(tmp_path)[0], signal.SIGKILL)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert table(tmp_path) == undisturbed

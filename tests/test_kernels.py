@@ -237,7 +237,7 @@ def test_second_order_median_takes_at_most_six_evaluations_a_pair(monkeypatch):
     assert 1 <= sum(sizes) / (140 * 139 / 2) <= 6
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.1, 0.7])  # narrow predictions far apart have a median that is not unique
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.7])
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (3, 2), (12, 3), (13, 1), (60, 1), (61, 2), (62, 5)])
 def test_second_order_median_is_the_median_of_the_pair_medians(n, d, spread):
     """Quickselect against the median of all; below 65 pairs it has nothing to do."""
@@ -246,6 +246,24 @@ def test_second_order_median_is_the_median_of_the_pair_medians(n, d, spread):
     i, j = np.triu_indices(n, 1)
     medians = isotropic_pair_medians(np.linalg.norm(mean[i] - mean[j], axis=1), scale[i], scale[j], d)
     assert second_order_median(sc.Gaussian(mean, scale)) == pytest.approx(np.median(medians), rel=1e-8)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_second_order_median_of_narrow_predictions(d):
+    """It has a limit as they shrink to points, where a cdf cannot tell the distances between two of them apart."""
+    rng = np.random.default_rng(7)
+    mean, scale = rng.normal(size=(60, d)), np.exp(0.3 * rng.normal(size=60))
+    i, j = np.triu_indices(60, 1)
+    gap = np.linalg.norm(mean[i] - mean[j], axis=1)
+    found = [second_order_median(sc.Gaussian(mean, size * scale)) for size in (1e-2, 1e-3, 1e-4)]
+    for size, value in zip((1e-2, 1e-3, 1e-4), found, strict=True):
+        medians = isotropic_pair_medians(gap, size * scale[i], size * scale[j], d)
+        assert np.mean(medians < value * 0.998) <= 0.5 <= np.mean(medians <= value * 1.002)
+    # Tails of exp(-r^2 / (4 s^2)), s the wider one, and exp(-(gap - r)^2 / (2 (s^2 + s'^2))) balance at the limit.
+    wider, both = np.maximum(scale[i], scale[j]), np.hypot(scale[i], scale[j])
+    limit = np.median(gap / (1.0 + both / (np.sqrt(2.0) * wider)))
+    np.testing.assert_allclose(found[0], limit, rtol=0.01)
+    np.testing.assert_allclose(found[1:], limit, rtol=0.001)
 
 
 def test_second_order_median_of_equal_predictions():

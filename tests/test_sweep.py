@@ -1,6 +1,8 @@
 """The sweep: what it computes, that it depends on nothing but its coordinates, and what it says of bad input."""
 
+import multiprocessing
 import sqlite3
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -16,7 +18,6 @@ from scorecal.resampling import u_statistics
 from scorecal.resampling.threads import cpu_count, one_core
 from scorecal.resampling.workers import spread
 
-Test.__test__ = False  # not for pytest
 HGM = Model("HGM", partial(hgm, delta=1.0))
 LGM = Model("LGM", partial(lgm, delta=0.0))
 GFD = KCCSD("KCCSD, GFD", sc.kernels.GFD())
@@ -100,7 +101,7 @@ def test_more_repeats_add_to_what_is_there(tmp_path):
     assert len(more) == 8
     assert {key: more[key] for key in first} == first
     assert sweep(cells[:1], 1, path) == {("LGM", 20, 0, GFD.name): first["LGM", 20, 0, GFD.name]}
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("select count(*) from results").fetchone() == (8,)
         assert [n for (n,) in connection.execute("select n_results from runs")] == [2, 6]
 
@@ -135,6 +136,42 @@ def test_a_model_of_scores_alone_can_be_swept(tmp_path):
     assert sweep([Cell(Model("scores", draw), 20, GFD)], 2, tmp_path / "results.sqlite")
 
 
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    path = tmp_path / "results.sqlite"
+    found = sweep(grid([LGM], [DRAWN], np.asarray([20])), 2, path)
+    assert sweep([Cell(LGM, 20, DRAWN)], 2, path) == found
+
+
+def test_kernels_may_hold_arrays(tmp_path):
+    kernels = [sc.kernels.GFD(base=np.zeros((1, 1)) + k) for k in range(2)]
+    cells = [Cell(HGM, 20, KCCSD(f"base {k}", kernel)) for k, kernel in enumerate(kernels)]
+    found = sweep(cells, 1, tmp_path / "results.sqlite")
+    data = draw_data_set(HGM, 20, 0, seed=0)
+    for k, kernel in enumerate(kernels):
+        alone = sc.kccsd_test(
+            data.predictions, data.targets, distribution_kernel=kernel, n_resamples=500, rng=data.rng("signs")
+        )
+        assert found["HGM", 20, 0, f"base {k}"] == alone.pvalue
+
+
+def test_models_of_torch_and_of_classes(tmp_path):
+    import torch
+
+    def gaussian(n, rng, dtype=torch.float64):
+        mean = torch.asarray(rng.normal(size=(n, 1)), dtype=dtype)
+        return sc.Gaussian(mean, 1.0), mean + torch.asarray(rng.normal(size=(n, 1)), dtype=dtype)
+
+    def classes(n, rng):
+        return sc.Categorical(np.full((n, 2), 0.5)), rng.integers(0, 2, n)
+
+    skce = Test("SKCE of classes", lambda predictions, y, rng: sc.skce_test(predictions, y, n_resamples=9, rng=rng))
+    cells = [Cell(Model("torch", gaussian), 20, GFD), Cell(Model("classes", classes), 20, skce)]
+    assert len(sweep(cells, 2, tmp_path / "results.sqlite")) == 4
+    single = Model("single", partial(gaussian, dtype=torch.float32))
+    with pytest.raises(TypeError, match=r"must return float64 data for kernel tests, not torch\.float32"):
+        sweep([Cell(single, 20, GFD)], 1, tmp_path / "results.sqlite")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -150,13 +187,22 @@ def test_a_model_of_scores_alone_can_be_swept(tmp_path):
         ),
         ({"cells": [Cell(LGM, 20, Test("bad", lambda p, y, rng: float("nan")))]}, "'bad' must return a p-value"),
         ({"cells": [Cell(LGM, 20, Test("bad", lambda p, y, rng: None))]}, "'bad' must return a p-value"),
-        ({"cells": [Cell(Model("short", lambda n, rng: lgm(1, 0.0, rng)), 20, GFD)]}, "`y` must hold at least 2"),
+        (
+            {"cells": [Cell(Model("short", lambda n, rng: lgm(7, 0.0, rng)), 20, GFD)]},
+            "must return n = 20 predictions, but gave 7",
+        ),
     ],
 )
 def test_bad_input(tmp_path, change, message):
     arguments = {"cells": [Cell(LGM, 20, GFD)], "repeats": 1, "path": tmp_path / "results.sqlite"} | change
     with pytest.raises(ValueError, match=message):
         sweep(**arguments)
+
+
+@pytest.mark.parametrize("n", [1, 2.5, "20"])
+def test_bad_size(n):
+    with pytest.raises(ValueError, match="`n` of a `Cell` must be an integer of at least 2"):
+        Cell(LGM, n, GFD)
 
 
 def test_an_error_says_where_it_happened_and_loses_nothing(tmp_path):
@@ -207,6 +253,24 @@ def test_one_core_means_one_thread_of_everything():
         assert cpu_count() == 1
         assert set(threads()) == {1}
     assert threads() == before
+
+
+def in_daemon(queue):
+    queue.put(sorted(spread(abs, [-1, 2, -3], 2)))
+
+
+def test_spread_does_not_end_a_process_that_may_not_start_others():
+    """joblib then stays in it, and what ends orphans must not take it for one."""
+    import joblib
+
+    with joblib.parallel_config(backend="threading"):
+        assert sorted(spread(abs, [-1, 2, -3], 2)) == [1, 2, 3]
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=in_daemon, args=(queue,), daemon=True)
+    process.start()
+    assert queue.get(timeout=60) == [1, 2, 3]
+    process.join()
 
 
 def test_spread_takes_a_map():

@@ -8,7 +8,7 @@ from ._kcsd import kcsd, kcsd_test, ksd_test
 from ._skce import SKCEResult, skce, skce_test
 from .coverage import Coverage, expected_coverage
 from .divergences import fisher_divergence, gfd, gram_matrix, kgfd, mmd, wasserstein
-from .predictions import MALA, Categorical, Gaussian, GaussianMixture, Predictions, ScoreFunction, Scores
+from .predictions import MALA, Categorical, Gaussian, GaussianMixture, LogDensity, Predictions, ScoreFunction, Scores
 from .results import CalibrationResult
 
 __version__ = version("scorecal")
@@ -19,6 +19,7 @@ __all__ = [
     "Coverage",
     "Gaussian",
     "GaussianMixture",
+    "LogDensity",
     "Predictions",
     "SKCEResult",
     "ScoreFunction",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, 
 from .coordinates import Coordinates
 from .kernels import DistributionKernel, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
-from .resampling import PairFunction, draw_signs, u_statistics
+from .resampling import PairFunction, Signs, draw_signs, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "as_radial_kernel",
     "as_targets",
     "bootstrap_result",
+    "bootstrap_results",
     "check_n_resamples",
     "locate",
     "statistic_of",
@@ -48,15 +49,34 @@ def bootstrap_result(
         raise TypeError(
             "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
         )
+    signs = draw_signs(reference.shape[0], n_resamples, rng)
+    return bootstrap_results([function], reference, [bandwidths], signs)[0]
+
+
+def bootstrap_results(
+    functions: Sequence[PairFunction],
+    reference: Array,
+    bandwidths: Sequence[Mapping[str, Any]],
+    signs: Signs,
+    tile: int | None = None,
+) -> list[CalibrationResult]:
+    """Several U-statistics in one pass over the pairs, each ranked among its draws with the same signs."""
     with without_gradients(reference):
-        totals = u_statistics([function], reference, draw_signs(reference.shape[0], n_resamples, rng))
-    return calibration_result(
-        float(totals.statistic[0]),
-        to_numpy(totals.null)[0].astype(np.float64),
-        to_numpy(totals.contributions)[0].astype(np.float64),
-        {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in bandwidths.items()},
-        float(array_namespace(reference).finfo(reference.dtype).eps),
+        totals = u_statistics(functions, reference, signs, tile=tile)
+    statistics, null, contributions = (
+        to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
+    precision = float(array_namespace(reference).finfo(reference.dtype).eps)
+    return [
+        calibration_result(
+            float(statistics[v]),
+            null[v],
+            contributions[v],
+            {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in names.items()},
+            precision,
+        )
+        for v, names in enumerate(bandwidths)
+    ]
 
 
 def as_generator(rng: Any) -> np.random.Generator:

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen.run(chosen)
     except KeyboardInterrupt:
-        print(f"scorecal {chosen.command}: interrupted. Results so far are kept.", file=sys.stderr)
+        print(f"scorecal {chosen.command}: {chosen.interrupted}", file=sys.stderr)
         return 130
     except (ImportError, OSError, WorkerDiedError) as error:
         print(f"scorecal {chosen.command}: {error}", file=sys.stderr)
@@ -41,7 +41,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "demo", help="judge six weather forecasts", description="Judge six forecasts of real weather; under 30 seconds."
     )
     parser.add_argument("--out", type=Path, default=Path("demo.png"), metavar="PNG", help="where to save the picture")
-    parser.set_defaults(run=_demo)
+    parser.set_defaults(run=_demo, interrupted="interrupted")
 
 
 def _demo(chosen: argparse.Namespace) -> None:
@@ -67,14 +67,17 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         "--out", type=Path, default=Path("reproduction"), metavar="DIR", help="results and figures (reproduction)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the dask cluster with this scheduler instead")
-    parser.set_defaults(run=_reproduce)
+    parser.set_defaults(run=_reproduce, interrupted="interrupted; the same command goes on from here")
 
 
 def _reproduce(chosen: argparse.Namespace) -> None:
     from .experiments.reproduce import reproduce
 
     names = _FIGURES if "all" in chosen.figures else tuple(dict.fromkeys(chosen.figures))
-    reproduce(names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler)
+    lines = reproduce(
+        names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler
+    )
+    print("\n".join(lines))
 
 
 def _positive(text: str) -> int:

@@ -14,15 +14,15 @@ AUTHORS_REPETITIONS = 100
 # https://github.com/pierreglaser/kccsd, run with 500 bootstrap draws; n: rejections.
 # KCCSD with the exact GFD kernel, SKCE with the exact MMD kernel, the Gaussian kernel on targets.
 _AUTHORS = {
-    ("MGM, delta = 0", "KCCSD, GFD"): {64: 5, 128: 9, 256: 7},
-    ("MGM, delta = 0.1, c = 1", "KCCSD, GFD"): {64: 16, 128: 47, 256: 78},
-    ("MGM, delta = 0.1, c = 1", "SKCE, MMD"): {64: 15, 128: 46, 256: 77},
-    ("MGM, delta = 0.1, c = e_1", "KCCSD, GFD"): {64: 7, 128: 11, 256: 13},
-    ("LGM, delta = 0", "KCCSD, GFD"): {64: 5, 128: 6, 256: 9},
-    ("HGM, delta = 1", "KCCSD, GFD"): {64: 45, 128: 84, 256: 100},
-    ("HGM, delta = 1", "SKCE, MMD"): {64: 76, 128: 99, 256: 100},
-    ("QGM, delta = 1", "KCCSD, GFD"): {64: 19, 128: 21, 256: 41},
-    ("QGM, delta = 1", "SKCE, MMD"): {64: 20, 128: 16, 256: 43},
+    ("MGM, delta = 0", "KCCSD, exact GFD, Gaussian"): {64: 5, 128: 9, 256: 7},
+    ("MGM, delta = 0.1, c = 1", "KCCSD, exact GFD, Gaussian"): {64: 16, 128: 47, 256: 78},
+    ("MGM, delta = 0.1, c = 1", "SKCE, exact MMD, Gaussian, exact expectations"): {64: 15, 128: 46, 256: 77},
+    ("MGM, delta = 0.1, c = e_1", "KCCSD, exact GFD, Gaussian"): {64: 7, 128: 11, 256: 13},
+    ("LGM, delta = 0", "KCCSD, exact GFD, Gaussian"): {64: 5, 128: 6, 256: 9},
+    ("HGM, delta = 1", "KCCSD, exact GFD, Gaussian"): {64: 45, 128: 84, 256: 100},
+    ("HGM, delta = 1", "SKCE, exact MMD, Gaussian, exact expectations"): {64: 76, 128: 99, 256: 100},
+    ("QGM, delta = 1", "KCCSD, exact GFD, Gaussian"): {64: 19, 128: 21, 256: 41},
+    ("QGM, delta = 1", "SKCE, exact MMD, Gaussian, exact expectations"): {64: 20, 128: 16, 256: 43},
 }
 
 
@@ -45,14 +45,14 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
 
     found = []
     for row in rows:
-        authors = _AUTHORS.get((row.panel, row.line), {}).get(row.n)
+        authors = _AUTHORS.get((row.model, row.test), {}).get(row.n)
         if authors is not None:
             table = [
                 [authors, AUTHORS_REPETITIONS - authors],
                 [row.rejections, row.repetitions - row.rejections],
             ]
             pvalue = float(fisher_exact(table).pvalue)
-            found.append(Comparison(row.panel, row.line, row.n, authors, row.rejections, row.repetitions, pvalue))
+            found.append(Comparison(row.model, row.line, row.n, authors, row.rejections, row.repetitions, pvalue))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._arrays import Array
+from .._arrays import Array, array_namespace
 from .._pipeline import as_targets
 from .._skce import surprise_of
 from ..kernels import DistributionKernel, Radial
@@ -46,13 +46,25 @@ class DataSet:
     """Predictions, targets, and random numbers that depend on nothing but the coordinates of the data set."""
 
     predictions: Any
-    targets: Array
+    y: Any
     coordinates: tuple[Hashable, ...]
     _shared: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def rng(self, purpose: str) -> np.random.Generator:
         """Each purpose has a stream of its own, so that no test changes the random numbers of another."""
         return _rng(*self.coordinates, purpose)
+
+    @property
+    def targets(self) -> Array:
+        """`y` as kernel tests need it: (n, d), in float64."""
+
+        def compute() -> Array:
+            targets = as_targets(self.y, self.predictions)
+            if array_namespace(targets).finfo(targets.dtype).bits < 64:
+                raise TypeError(f"`draw` of a `Model` must return float64 data for kernel tests, not {targets.dtype}.")
+            return targets
+
+        return self.once("targets", compute)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """`compute()`, or what it returned the first time."""
@@ -64,7 +76,7 @@ class DataSet:
     def gram(self, kernel: DistributionKernel) -> Remembered:
         """k(P_i, P_j); base points and draws are its own."""
         return self.once(
-            ("gram", kernel),
+            ("gram", _identity(kernel)),
             lambda: Remembered(
                 distribution_gram(self._grounded(kernel), self.predictions, self.targets, self.rng("kernel"))[0]
             ),
@@ -81,7 +93,7 @@ class DataSet:
     def surprise(self, kernel: Radial, n_samples: int | None, sampler: MALA | None) -> Remembered:
         """The SKCE but for the kernel between predictions; the arguments are those of `skce_test`."""
         return self.once(
-            ("surprise", kernel, n_samples, sampler),
+            ("surprise", kernel, n_samples, _identity(sampler)),
             lambda: Remembered(
                 surprise_of(
                     self.predictions,
@@ -114,7 +126,18 @@ def draw_data_set(model: Model, n: int, repetition: int, seed: int) -> DataSet:
     """The same data set whoever draws it, and in whatever order."""
     coordinates = (seed, model.name, n, repetition)
     predictions, y = model.draw(n, rng=_rng(*coordinates, "data"))
-    return DataSet(predictions, as_targets(y, predictions), coordinates)
+    if getattr(predictions, "n", n) != n:
+        raise ValueError(f"`draw` of `Model` {model.name!r} must return n = {n} predictions, but gave {predictions.n}.")
+    return DataSet(predictions, y, coordinates)
+
+
+def _identity(value: Any) -> Hashable:
+    """A key by value, or by identity for what holds arrays."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value  # type: ignore[no-any-return]
 
 
 def _rng(*coordinates: Hashable) -> np.random.Generator:

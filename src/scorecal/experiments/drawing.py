@@ -27,14 +27,17 @@ def draw(figure: Figure, rows: list[Row]) -> Any:
     handles: dict[str, Any] = {}
     for i, panels in enumerate(figure.rows):
         for j, panel in enumerate(panels):
-            lines = [points[panel.title.replace("\n", " "), line.label] for line in panel.lines]
+            lines = [points[panel.title, line.label] for line in panel.lines]
             for k, line in enumerate(lines):
                 handles.setdefault(panel.lines[k].label, _draw_line(axes[i, j], line, k, len(lines)))
             _dress(axes[i, j], panel, lines)
             if i == n_rows - 1:
                 axes[i, j].set_xlabel(figure.x_label, fontsize=9)
     canvas.suptitle(_symbols(figure.title), fontsize=10)
-    note = f"{figure.note} {rows[0].repetitions} data sets a point, 95 % Wilson bands; grey: the level, 5 %."
+    note = (
+        f"{figure.note} {rows[0].repetitions} data sets a point, 95 % Wilson bands; grey: the level, 5 %. Lines stand "
+        "a little apart in x."
+    )
     canvas.legend(
         handles.values(),
         handles.keys(),
@@ -65,10 +68,15 @@ def _dress(axes: Any, panel: Panel, lines: list[list[Row]]) -> None:
     axes.set_xticks(x, [str(value) for value in x], fontsize=8)
     axes.minorticks_off()
     axes.tick_params(axis="y", labelsize=8)
-    axes.set_title(_symbols(panel.title), fontsize=9)
+    axes.set_title(fill(_symbols(panel.title), 32), fontsize=9)
     axes.set_ylabel("false rejections [%]" if panel.calibrated else "rejections [%]", fontsize=8)
     highest = 100.0 * max(row.high for line in lines for row in line)
-    top = next(top for top in (20.0, 40.0, 102.0) if highest <= top and (panel.calibrated or top > 100.0))
+    top, step = next(
+        (top, step)
+        for top, step in ((20.0, 5), (40.0, 10), (102.0, 20))
+        if highest <= top and (panel.calibrated or top > 100.0)
+    )
+    axes.set_yticks(range(0, int(top) + 1, step))
     axes.set_ylim(-0.02 * top, top)
     axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
     axes.set_axisbelow(True)

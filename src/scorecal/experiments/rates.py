@@ -9,30 +9,10 @@ from dataclasses import astuple, dataclass, fields
 
 from .figures import Figure
 from .store import Key
-from .sweep import Cell
 
-__all__ = ["LEVEL", "Rate", "Row", "as_csv", "as_markdown", "rate_of", "rows_of"]
+__all__ = ["LEVEL", "Row", "as_csv", "as_markdown", "rows_of", "wilson"]
 
 LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Rejections at the 5 % level among the repetitions, and the 95 % Wilson interval of their rate."""
-
-    rejections: int
-    repetitions: int
-
-    @property
-    def value(self) -> float:
-        return self.rejections / self.repetitions
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        from scipy.stats import binomtest
-
-        interval = binomtest(self.rejections, self.repetitions).proportion_ci(method="wilson")
-        return float(interval.low), float(interval.high)
 
 
 @dataclass(frozen=True)
@@ -52,20 +32,24 @@ class Row:
     high: float
 
 
-def rate_of(cell: Cell, pvalues: Mapping[Key, float], repeats: int) -> Rate:
-    keys = [(cell.model.name, cell.n, repetition, cell.test.name) for repetition in range(repeats)]
-    return Rate(sum(pvalues[key] <= LEVEL for key in keys), repeats)
+def wilson(rejections: int, repetitions: int) -> tuple[float, float]:
+    """The 95 % interval of a rate."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(rejections, repetitions).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def rows_of(figure: Figure, pvalues: Mapping[Key, float], repeats: int) -> list[Row]:
+    """Rejections at the 5 % level among the first `repeats` data sets, point by point."""
     rows = []
     for panel in (panel for row in figure.rows for panel in row):
         for line in panel.lines:
             for x, cell in zip(line.x, line.cells, strict=True):
-                rate = rate_of(cell, pvalues, repeats)
-                low, high = (round(end, 6) for end in rate.interval)
-                where = (panel.title.replace("\n", " "), line.label, x, cell.model.name, cell.n, cell.test.name)
-                rows.append(Row(*where, rate.rejections, rate.repetitions, round(rate.value, 6), low, high))
+                model, test = cell.model.name, cell.test.name
+                rejections = sum(pvalues[model, cell.n, repetition, test] <= LEVEL for repetition in range(repeats))
+                rate, low, high = (round(value, 6) for value in (rejections / repeats, *wilson(rejections, repeats)))
+                rows.append(Row(panel.title, line.label, x, model, cell.n, test, rejections, repeats, rate, low, high))
     return rows
 
 

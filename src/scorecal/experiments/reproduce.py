@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
-from ..resampling.workers import Map, cluster
+from ..resampling.workers import cluster
 from . import authors
 from .drawing import draw
-from .figures import FIGURES, Figure
+from .figures import Figure
+from .paper import FIGURES
 from .rates import Row, as_csv, as_markdown, rows_of
 from .sweep import sweep
 
@@ -21,33 +23,27 @@ RESULTS = "results.sqlite"
 
 
 def reproduce(
-    names: Sequence[str],
-    folder: Path,
-    *,
-    repeats: int = 100,
-    workers: int = 1,
-    scheduler: str | None = None,
-    say: Callable[[str], None] = print,
-) -> None:
-    """Run what is missing of the figures' data sets, then write the figures and tables into the folder."""
+    names: Sequence[str], folder: Path, *, repeats: int = 100, workers: int = 1, scheduler: str | None = None
+) -> list[str]:
+    """Run what is missing of the figures' data sets, write figures and tables, and say in lines what was done."""
     _require_matplotlib()
     figures = [FIGURES[name] for name in names]
     folder.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    with ExitStack() as stack:
-        using: int | Map = workers if scheduler is None else stack.enter_context(cluster(scheduler))
-        cells = [cell for figure in figures for cell in figure.cells]
-        what = f"{'all' if len(names) == len(FIGURES) else ' '.join(names)}, {repeats} repeats"
+    what = f"{'all' if len(names) == len(FIGURES) else ' '.join(names)}, {repeats} repeats"
+    cells = [cell for figure in figures for cell in figure.cells]
+    with nullcontext(workers) if scheduler is None else cluster(scheduler) as using:
         pvalues = sweep(cells, repeats, folder / RESULTS, workers=using, what=what)
+    lines = []
     for figure in figures:
         rows = rows_of(figure, pvalues, repeats)
         _write(figure, folder, rows)
-        say(f"{figure.title}: {folder / figure.name}.png, .pdf, .csv, .md")
-    if "fig1" in names:
-        beside = authors.as_markdown(authors.compare(rows_of(FIGURES["fig1"], pvalues, repeats)))
-        _replace(folder / "fig1_authors.md", lambda path: path.write_text(beside))
-        say(f"Figure 1 beside the authors' own counts: {folder / 'fig1_authors.md'}")
-    say(f"{len(pvalues)} tests, {time.perf_counter() - start:.0f} s")
+        lines.append(f"{figure.title}: {folder / figure.name}.png, .pdf, .csv, .md")
+        if figure.name == "fig1":
+            beside = authors.as_markdown(authors.compare(rows))
+            _replace(folder / "fig1_authors.md", partial(Path.write_text, data=beside))
+            lines.append(f"Figure 1 beside the counts of the authors' code: {folder / 'fig1_authors.md'}")
+    return [*lines, f"{len(pvalues)} tests in {folder / RESULTS}; this run took {time.perf_counter() - start:.0f} s"]
 
 
 def _write(figure: Figure, folder: Path, rows: list[Row]) -> None:
@@ -57,8 +53,8 @@ def _write(figure: Figure, folder: Path, rows: list[Row]) -> None:
     _replace(
         folder / f"{figure.name}.pdf", lambda path: canvas.savefig(path, format="pdf", metadata={"CreationDate": None})
     )
-    _replace(folder / f"{figure.name}.csv", lambda path: path.write_text(as_csv(rows), newline=""))
-    _replace(folder / f"{figure.name}.md", lambda path: path.write_text(as_markdown(figure, rows)))
+    _replace(folder / f"{figure.name}.csv", partial(Path.write_text, data=as_csv(rows), newline=""))
+    _replace(folder / f"{figure.name}.md", partial(Path.write_text, data=as_markdown(figure, rows)))
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:

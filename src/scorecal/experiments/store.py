@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Key", "StoreError", "open_store", "read_results", "record", "record_run"]
+__all__ = ["Key", "Store", "StoreError", "open_store", "read_results", "record", "record_run"]
 
 Key = tuple[str, int, int, str]  # model, n, repetition, test
 
@@ -26,8 +27,16 @@ class StoreError(OSError):
     """The file of results cannot be used, or cannot be written on."""
 
 
+@dataclass(frozen=True)
+class Store:
+    """The file, open for this run alone."""
+
+    path: Path
+    connection: sqlite3.Connection
+
+
 @contextmanager
-def open_store(path: Path, settings: Mapping[str, object]) -> Iterator[sqlite3.Connection]:
+def open_store(path: Path, settings: Mapping[str, object]) -> Iterator[Store]:
     """Open the file for this run alone, and check that what it holds was made with the same settings."""
     with _explained(path):
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -41,8 +50,7 @@ def open_store(path: Path, settings: Mapping[str, object]) -> Iterator[sqlite3.C
                 connection.execute(statement)
             _check_settings(connection, path, {name: str(value) for name, value in settings.items()})
             connection.execute("commit")
-        with _explained(path):
-            yield connection
+        yield Store(path, connection)
 
 
 def _check_settings(connection: sqlite3.Connection, path: Path, wanted: Mapping[str, str]) -> None:
@@ -58,20 +66,24 @@ def _check_settings(connection: sqlite3.Connection, path: Path, wanted: Mapping[
         raise StoreError(f"{path} holds results made with other settings ({differences}). Use another file.")
 
 
-def read_results(connection: sqlite3.Connection) -> dict[Key, float]:
-    rows = connection.execute("select model, n, repetition, test, pvalue from results")
+def read_results(store: Store) -> dict[Key, float]:
+    with _explained(store.path):
+        rows = store.connection.execute("select model, n, repetition, test, pvalue from results").fetchall()
     return {(model, n, repetition, test): pvalue for model, n, repetition, test, pvalue in rows}
 
 
-def record(connection: sqlite3.Connection, results: Sequence[tuple[Key, float]]) -> None:
+def record(store: Store, results: Sequence[tuple[Key, float]]) -> None:
     """Add results, all or none. One that is already there is a mistake of the caller."""
-    connection.execute("begin")
-    connection.executemany("insert into results values (?, ?, ?, ?, ?)", [(*key, pvalue) for key, pvalue in results])
-    connection.execute("commit")
+    with _explained(store.path):
+        store.connection.execute("begin")
+        rows = [(*key, pvalue) for key, pvalue in results]
+        store.connection.executemany("insert into results values (?, ?, ?, ?, ?)", rows)
+        store.connection.execute("commit")
 
 
-def record_run(connection: sqlite3.Connection, what: str, workers: str, n_results: int, seconds: float) -> None:
-    connection.execute("insert into runs values (?, ?, ?, ?)", (what, workers, n_results, seconds))
+def record_run(store: Store, what: str, workers: str, n_results: int, seconds: float) -> None:
+    with _explained(store.path):
+        store.connection.execute("insert into runs values (?, ?, ?, ?)", (what, workers, n_results, seconds))
 
 
 @contextmanager
@@ -81,6 +93,8 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
+        if name.startswith("SQLITE_CONSTRAINT"):
+            raise StoreError(f"{path} already holds a result that came again: was a task run twice?") from error
         if name.startswith("SQLITE_BUSY"):
             raise StoreError(f"{path} is in use by another run. Wait for it to end, or use another file.") from error
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):

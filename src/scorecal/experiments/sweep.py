@@ -5,19 +5,20 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from ..resampling.progress import progress
-from ..resampling.workers import Map, spread
+from ..resampling.workers import Map, n_processes, spread
 from .dataset import Model, draw_data_set
 from .store import Key, open_store, read_results, record, record_run
-from .tests import KCCSD, SKCE, Test, pvalues
+from .tests import AnyTest, pvalues
 
 __all__ = ["Cell", "Task", "grid", "sweep"]
-
-AnyTest = Test | KCCSD | SKCE
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Cell:
     model: Model
     n: int
     test: AnyTest
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.n, (int, np.integer)) or self.n < 2:
+            raise ValueError(f"`n` of a `Cell` must be an integer of at least 2, but is {self.n!r}.")
+        object.__setattr__(self, "n", int(self.n))  # a NumPy integer reads otherwise, and would seed otherwise
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ def sweep(
 
     Every data set has random numbers of its own, from its model, n and repetition: results do not depend on workers,
     order or interruptions. They are written to the file as they come. A run that was killed goes on where it was.
+
+    Models and tests are known by their names: one that has changed needs another name, or another file.
 
     Parameters
     ----------
@@ -107,20 +115,21 @@ def sweep(
     settings = {"n_resamples": n_resamples, "seed": seed, "scorecal": __version__}
     with open_store(Path(path), settings) as store:
         results = read_results(store)
-        wanted = {(c.model.name, c.n, r, c.test.name) for c in cells for r in range(repeats)}
+        wanted = dict.fromkeys((c.model.name, c.n, r, c.test.name) for c in cells for r in range(repeats))
         n_before = len(results.keys() & wanted)
         tasks = missing(cells, repeats, results.keys())
         work = partial(run_task, seed=seed, n_resamples=n_resamples)
-        with progress(len(wanted), "test", done=n_before, label=what) as advance:
-            for found in spread(work, tasks, workers):
+        with (
+            progress(len(wanted), "test", done=n_before, label=what) as advance,
+            closing(spread(work, tasks, workers)) as spreading,
+        ):
+            for found in spreading:
                 record(store, found)
                 results.update(found)
                 advance(len(found))
         if tasks:
-            seconds = time.perf_counter() - start
-            record_run(
-                store, what, str(workers) if isinstance(workers, int) else "map", len(wanted) - n_before, seconds
-            )
+            using = f"{n_processes(workers)} processes" if isinstance(workers, int) else "a map"
+            record_run(store, what, using, len(wanted) - n_before, time.perf_counter() - start)
     return {key: results[key] for key in wanted}
 
 
@@ -129,11 +138,11 @@ def missing(cells: Sequence[Cell], repeats: int, done: Iterable[Key]) -> list[Ta
     done = set(done)
     tasks = []
     for repetition in range(repeats):
-        groups = defaultdict(list)
+        groups: dict[tuple[Model, int], dict[str, AnyTest]] = defaultdict(dict)
         for cell in cells:
             if (cell.model.name, cell.n, repetition, cell.test.name) not in done:
-                groups[cell.model, cell.n].append(cell.test)
-        tasks += [Task(model, n, repetition, tuple(dict.fromkeys(tests))) for (model, n), tests in groups.items()]
+                groups[cell.model, cell.n][cell.test.name] = cell.test
+        tasks += [Task(model, n, repetition, tuple(tests.values())) for (model, n), tests in groups.items()]
     return tasks
 
 
@@ -156,5 +165,5 @@ def _check_names(cells: Sequence[Cell]) -> None:
         seen: dict[str, object] = {}
         for cell in cells:
             value = getattr(cell, kind)
-            if seen.setdefault(value.name, value) != value:
+            if repr(seen.setdefault(value.name, value)) != repr(value):  # kernels may hold arrays, which do not compare
                 raise ValueError(f"`cells` hold two different {kind}s of the same name, {value.name!r}.")

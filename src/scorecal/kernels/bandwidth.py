@@ -68,11 +68,18 @@ def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
     """
     total = n * (n - 1) // 2
     if total <= cap:
-        return np.triu_indices(n, 1)
+        i, j = np.triu_indices(n, 1)
+        return _read_only(i), _read_only(j)
     k = np.sort(np.random.default_rng(0).choice(total, cap, replace=False))
     # Pair k lies in row i when i rows, of n-1, n-2, ... pairs, come before it; rounding is put right by one step.
     i = np.floor(n - 0.5 - np.sqrt((n - 0.5) ** 2 - 2.0 * k)).astype(np.int64)
     i += (i + 1) * n - (i + 1) * (i + 2) // 2 <= k
     i -= i * n - i * (i + 1) // 2 > k
     j = k - (i * n - i * (i + 1) // 2) + i + 1
-    return i, j
+    return _read_only(i), _read_only(j)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """It is handed out again and again."""
+    array.flags.writeable = False
+    return array

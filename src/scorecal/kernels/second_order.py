@@ -18,8 +18,8 @@ __all__ = ["MAX_SECOND_ORDER_PAIRS", "isotropic_pair_medians", "second_order_med
 
 MAX_SECOND_ORDER_PAIRS = 10_000
 _N_DRAWS = 64
-# Beyond this noncentrality the cdf costs more than a normal approximation that is good to 1e-5.
-_LARGE_NONCENTRALITY = 1e4
+# Beyond this noncentrality the cdf has lost its lower tail to rounding, where the median lies; a normal one keeps it.
+_LARGE_NONCENTRALITY = 400.0
 _MAX_PROBES, _FEW_PAIRS = 16, 64
 
 
@@ -83,7 +83,10 @@ def _excess(r: np.ndarray | np.floating, gap: np.ndarray, scale: np.ndarray, sca
 
     both = np.hypot(scale, scale2)
     within = beyond(scale) + beyond(scale2)
-    return np.asarray(0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within)
+    excess = 0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within
+    # Between narrow predictions far apart both terms vanish; their exponents still say which is the larger.
+    exponents = r / (math.sqrt(2.0) * np.maximum(scale, scale2)) - (gap - r) / both
+    return np.asarray(np.where(excess == 0.0, 1e-300 * exponents, excess))
 
 
 def _bracket(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +107,9 @@ def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
     if d == 1:  # the square of a normal variable
         return ndtr(np.sqrt(x) - np.sqrt(noncentrality)) - ndtr(-np.sqrt(x) - np.sqrt(noncentrality))
     near = noncentrality < _LARGE_NONCENTRALITY
-    far = ndtr(np.sqrt(x) - np.sqrt(noncentrality + d - 1))
+    root, centre = np.sqrt(x), np.sqrt(np.where(near, 1.0, noncentrality))
+    # The density of a noncentral chi far below its centre is that of a normal, times (root / centre)^((d - 1) / 2).
+    far = ndtr(root - centre) * np.minimum(root / centre, 1.0) ** ((d - 1) / 2)
     return np.where(near, chndtr(x, d, np.where(near, noncentrality, 0.0)), far)
 
 

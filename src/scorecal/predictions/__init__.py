@@ -2,6 +2,7 @@
 
 from .categorical import Categorical
 from .gaussian import Gaussian
+from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
 from .protocol import Predictions, check_predictions, draw_samples, evaluate_score, held_array
@@ -12,6 +13,7 @@ __all__ = [
     "Categorical",
     "Gaussian",
     "GaussianMixture",
+    "LogDensity",
     "Predictions",
     "ScoreFunction",
     "Scores",
