@@ -8,7 +8,17 @@ from ._kcsd import kcsd, kcsd_test, ksd_test
 from ._skce import SKCEResult, skce, skce_test
 from .coverage import Coverage, expected_coverage
 from .divergences import fisher_divergence, gfd, gram_matrix, kgfd, mmd, wasserstein
-from .predictions import MALA, Categorical, Gaussian, GaussianMixture, LogDensity, Predictions, ScoreFunction, Scores
+from .predictions import (
+    MALA,
+    Categorical,
+    Gaussian,
+    GaussianMixture,
+    LogDensity,
+    Predictions,
+    ScoreFunction,
+    Scores,
+    from_torch,
+)
 from .results import CalibrationResult
 
 __version__ = version("scorecal")
@@ -28,6 +38,7 @@ __all__ = [
     "expected_coverage",
     "experiments",
     "fisher_divergence",
+    "from_torch",
     "gfd",
     "gram_matrix",
     "kccsd",

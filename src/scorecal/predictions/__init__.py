@@ -7,6 +7,7 @@ from .mala import MALA
 from .mixture import GaussianMixture
 from .protocol import Predictions, check_predictions, draw_samples, evaluate_score, held_array
 from .scores import ScoreFunction, Scores
+from .torch_distribution import from_torch
 
 __all__ = [
     "MALA",
@@ -20,5 +21,6 @@ __all__ = [
     "check_predictions",
     "draw_samples",
     "evaluate_score",
+    "from_torch",
     "held_array",
 ]

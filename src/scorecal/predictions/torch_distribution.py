@@ -1,0 +1,162 @@
+"""Predictions from `torch.distributions`, flows included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array
+from .gaussian import Gaussian
+from .mixture import GaussianMixture
+from .protocol import Predictions, describe
+
+__all__ = ["TorchDistribution", "from_torch"]
+
+_ROWS_AT_ONCE = 16384
+
+
+def from_torch(distribution: Any) -> Predictions:
+    """Predictions from a `torch.distributions` object of batch shape (n,).
+
+    Parameters
+    ----------
+    distribution : torch.distributions.Distribution
+        Of batch shape (n,) and event shape (d,) or (), on all of R^d. Flows of zuko and pyro are such objects.
+
+    Returns
+    -------
+    Predictions
+        `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
+        automatic differentiation of `log_prob`.
+
+    Examples
+    --------
+    >>> import scorecal as sc, torch
+    >>> from torch.distributions import Independent, Normal, StudentT
+    >>> mean = torch.linspace(-1.0, 1.0, 50)[:, None].expand(50, 2)
+    >>> sc.from_torch(Independent(Normal(mean, 1.0), 1))
+    Gaussian(n=50, dim=2, diagonal)
+    >>> sc.from_torch(Independent(StudentT(5.0, mean), 1))
+    TorchDistribution(n=50, dim=2, Independent)
+    """
+    torch = _torch()
+    if not isinstance(distribution, torch.distributions.Distribution):
+        raise TypeError(
+            f"`distribution` must be a `torch.distributions.Distribution`, but is a {type(distribution).__name__}."
+        )
+    _check_shapes(distribution)
+    _check_support(distribution)
+    return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
+
+
+@dataclass(frozen=True, eq=False)
+class TorchDistribution:
+    """What `from_torch` returns for a distribution that has no closed forms here."""
+
+    distribution: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.distribution.batch_shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.distribution.event_shape[0]) if self.distribution.event_shape else 1
+
+    def __repr__(self) -> str:
+        return describe(self, type(self.distribution).__name__)
+
+    def log_prob(self, y: Array) -> Array:
+        """Log-densities at `y`, broadcast against (n, dim)."""
+        points = self._broadcast(y)
+        return self.distribution.log_prob(points if self.distribution.event_shape else points[..., 0])
+
+    def score(self, y: Array) -> Array:
+        """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
+        torch = _torch()
+        points = self._broadcast(y)
+        slope = torch.func.grad(lambda points: self.log_prob(points).sum())
+        if points.ndim == 2:
+            return slope(points)
+        return torch.cat([slope(part) for part in points.split(max(1, _ROWS_AT_ONCE // self.n))])
+
+    def _broadcast(self, y: Array) -> Array:
+        if not isinstance(y, _torch().Tensor):
+            raise TypeError(f"`y` must be a torch tensor, as the predictions are torch's, but is a {type(y).__name__}.")
+        return y.broadcast_to(*y.shape[:-2], self.n, self.dim)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws (n_samples, n, dim), by torch's own generator, seeded from `rng` and then put back."""
+        torch = _torch()
+        seed = int(np.random.default_rng(rng).integers(2**63))
+        with torch.random.fork_rng(), torch.no_grad():
+            torch.manual_seed(seed)
+            draws = self.distribution.sample((n_samples,))
+        return draws if self.distribution.event_shape else draws[..., None]
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError('torch is not installed: pip install "scorecal[torch]".') from None
+    return torch
+
+
+def _check_shapes(distribution: Any) -> None:
+    batch, event = tuple(distribution.batch_shape), tuple(distribution.event_shape)
+    if len(batch) == 1 and len(event) <= 1 and 0 not in batch + event:
+        return
+    advice = ""
+    if len(batch) == 2 and not event:
+        advice = " For n predictions on R^d with independent dimensions, wrap it: `Independent(distribution, 1)`."
+    raise ValueError(
+        f"`distribution` must have batch shape (n,) and event shape (d,) or (), but has batch shape {batch} and event "
+        f"shape {event}.{advice}"
+    )
+
+
+def _check_support(distribution: Any) -> None:
+    """The Stein identity needs densities that vanish at the boundary; on all of R^d there is none."""
+    try:
+        support = distribution.support
+    except NotImplementedError:
+        return
+    if support.is_discrete:
+        raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
+    while hasattr(support, "base_constraint"):
+        support = support.base_constraint
+    if not isinstance(support, type(_torch().distributions.constraints.real)):
+        raise ValueError(
+            f"`distribution` lives on a bounded support ({support}), where score-based tests would reject even a "
+            "calibrated model. Map the model to the real line, with the Jacobian, first: a `TransformedDistribution` "
+            "of it by the inverse of `torch.distributions.transform_to(support)`, and the targets likewise."
+        )
+
+
+def _as_gaussian(distribution: Any) -> Gaussian | None:
+    kinds = _torch().distributions
+    inner = distribution
+    if type(distribution) is kinds.Independent and distribution.reinterpreted_batch_ndims == 1:
+        inner = distribution.base_dist
+    if type(inner) is kinds.Normal:
+        return Gaussian(inner.loc, inner.scale if inner.loc.ndim > 1 else inner.scale[..., None])
+    if type(distribution) is kinds.MultivariateNormal:
+        return Gaussian(distribution.loc, covariance=distribution.covariance_matrix)
+    return None
+
+
+def _as_mixture(distribution: Any) -> GaussianMixture | None:
+    kinds = _torch().distributions
+    if type(distribution) is not kinds.MixtureSameFamily:
+        return None
+    parts = distribution.component_distribution
+    if type(parts) is kinds.Independent and parts.reinterpreted_batch_ndims == 1:
+        parts = parts.base_dist
+    if type(parts) is not kinds.Normal:
+        return None
+    weights = distribution.mixture_distribution.probs
+    scales = parts.scale if parts.loc.ndim == 3 else parts.scale[..., None]
+    return GaussianMixture(weights, parts.loc, scales)
