@@ -92,10 +92,11 @@ def locate(coordinates: Coordinates, predictions: Predictions, y: Array) -> tupl
         raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
     located, targets, scores = coordinates(predictions, y)
     for name, array in (("targets", targets), ("scores", scores)):
-        if tuple(array.shape) != tuple(y.shape):
+        expected = (y.shape[0], located.dim)
+        if tuple(array.shape) != expected:
             raise ValueError(
-                f"`coordinates` must return {name} of the shape of the targets, {tuple(y.shape)}, but they have "
-                f"{tuple(array.shape)}."
+                f"`coordinates` must return {name} of shape (n, d) = {expected} to fit the predictions they return, "
+                f"but gave {tuple(array.shape)}."
             )
         check_finite(f"coordinates: {name}", array)
     xp = array_namespace(targets)

@@ -1,5 +1,7 @@
 """In which space targets are judged: maps that carry targets and scores along."""
 
 from .identity import Coordinates, identity
+from .supports import Box, Simplex
+from .unconstrain import unconstrain
 
-__all__ = ["Coordinates", "identity"]
+__all__ = ["Box", "Coordinates", "Simplex", "identity", "unconstrain"]

@@ -1,0 +1,184 @@
+"""Bounded supports, each with a bijection y = forward(z) from all of R^k, and what it does to scores.
+
+With J the Jacobian of `forward`, the score of the density of z is J' s(y) + grad log |det J|: `carry` computes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, like
+
+__all__ = ["Box", "Simplex", "Support", "as_support"]
+
+
+class Support(Protocol):
+    """Where targets live."""
+
+    def check_dim(self, dim: int) -> int:
+        """The dimension of z for targets of dimension `dim`; raises where they cannot live here."""
+        ...
+
+    def contains(self, y: Array) -> Array:
+        """Whether rows of `y` lie inside, the boundary excluded."""
+        ...
+
+    def inverse(self, y: Array) -> Array: ...
+
+    def forward(self, z: Array) -> Array: ...
+
+    def carry(self, z: Array, scores: Array) -> Array:
+        """Scores in z, from those at y = forward(z)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Low < y < high in every dimension, mapped by a logit; by a logarithm where one end is infinite.
+
+    Parameters
+    ----------
+    low, high : float or array_like, shape (d,)
+        Ends, which may be infinite.
+
+    Examples
+    --------
+    >>> import numpy as np, scorecal as sc
+    >>> box = sc.coordinates.Box(0.0, [1.0, np.inf])
+    >>> box.inverse(np.asarray([[0.5, 1.0]]))
+    array([[0., 0.]])
+    """
+
+    low: Any = -np.inf
+    high: Any = np.inf
+
+    def __post_init__(self) -> None:
+        low, high = np.broadcast_arrays(np.asarray(self.low, np.float64), np.asarray(self.high, np.float64))
+        if low.ndim > 1 or not np.all(low < high):
+            raise ValueError(f"`low` must be below `high`, numbers or of shape (d,), but they are {low} and {high}.")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    def check_dim(self, dim: int) -> int:
+        if self.low.ndim == 1 and self.low.shape[0] not in (1, dim):
+            raise ValueError(f"`low` and `high` are of dimension {self.low.shape[0]}, but the targets of {dim}.")
+        return dim
+
+    def contains(self, y: Array) -> Array:
+        xp = array_namespace(y)
+        return xp.all((y > like(self.low, y)) & (y < like(self.high, y)), axis=-1)
+
+    def inverse(self, y: Array) -> Array:
+        xp = array_namespace(y)
+        low, high, from_low, from_high = self._ends(y)
+        one = xp.ones_like(y)
+        above, below = xp.log(xp.where(from_low, y - low, one)), xp.log(xp.where(from_high, high - y, one))
+        return xp.where(from_low | from_high, xp.where(from_low, above, below) - _if(from_low & from_high, below), y)
+
+    def forward(self, z: Array) -> Array:
+        xp = array_namespace(z)
+        low, high, from_low, from_high = self._ends(z)
+        share, distance = self._share(z), self._distance(z)
+        one_sided = xp.where(from_low, low + distance, xp.where(from_high, high - distance, z))
+        return xp.where(from_low & from_high, low + (high - low) * share, one_sided)
+
+    def carry(self, z: Array, scores: Array) -> Array:
+        xp = array_namespace(z)
+        low, high, from_low, from_high = self._ends(z)
+        share, distance = self._share(z), self._distance(z)
+        one, both = xp.ones_like(share), from_low & from_high
+        slope = xp.where(from_low, distance, xp.where(from_high, -distance, one))
+        slope = xp.where(both, (high - low) * share * (1.0 - share), slope)
+        log_slope = xp.where(both, 1.0 - 2.0 * share, _if(from_low | from_high, one))
+        return scores * slope + log_slope
+
+    def _ends(self, reference: Array) -> tuple[Array, Array, Array, Array]:
+        """Ends, with 0 for infinite ones, and in which dimensions there is a lower and an upper one."""
+        ends = (self.low, self.high)
+        low, high = (like(np.where(np.isfinite(end), end, 0.0), reference) for end in ends)
+        from_low, from_high = (like(np.isfinite(end).astype(np.float64), reference) > 0 for end in ends)
+        return low, high, from_low, from_high
+
+    def _share(self, z: Array) -> Array:
+        """1 / (1 + exp(-z)), without overflow."""
+        xp = array_namespace(z)
+        small = xp.exp(-xp.abs(z))
+        return xp.where(z > 0, 1.0 / (1.0 + small), small / (1.0 + small))
+
+    def _distance(self, z: Array) -> Array:
+        """The distance exp(z) from the only end, where there is one."""
+        _, _, from_low, from_high = self._ends(z)
+        return array_namespace(z).exp(_if(from_low ^ from_high, z))
+
+
+def _if(condition: Array, value: Array) -> Array:
+    xp = array_namespace(value)
+    return xp.where(condition, value, xp.zeros_like(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Simplex:
+    """Positive parts y_1 + ... + y_K = 1, mapped to the K - 1 log-ratios log(y_k / y_K).
+
+    Examples
+    --------
+    >>> import numpy as np, scorecal as sc
+    >>> sc.coordinates.Simplex().inverse(np.asarray([[0.25, 0.25, 0.5]])).round(3)
+    array([[-0.693, -0.693]])
+    """
+
+    def check_dim(self, dim: int) -> int:
+        if dim < 2:
+            raise ValueError(f"A simplex needs targets of at least 2 parts, but they have {dim}.")
+        return dim - 1
+
+    def contains(self, y: Array) -> Array:
+        xp = array_namespace(y)
+        total = xp.sum(y, axis=-1)
+        return xp.all(y > 0, axis=-1) & (xp.abs(total - 1.0) < 1e-3)
+
+    def inverse(self, y: Array) -> Array:
+        xp = array_namespace(y)
+        return xp.log(y[..., :-1]) - xp.log(y[..., -1:])
+
+    def forward(self, z: Array) -> Array:
+        xp = array_namespace(z)
+        padded = xp.concat([z, xp.zeros_like(z[..., :1])], axis=-1)
+        parts = xp.exp(padded - xp.max(padded, axis=-1, keepdims=True))
+        return parts / xp.sum(parts, axis=-1, keepdims=True)
+
+    def carry(self, z: Array, scores: Array) -> Array:
+        """J' s has y_k (s_k - sum_i y_i s_i), and |det J| = y_1 ... y_K."""
+        xp = array_namespace(z)
+        y = self.forward(z)
+        centred = scores[..., :-1] - xp.sum(y * scores, axis=-1, keepdims=True)
+        return y[..., :-1] * centred + 1.0 - y.shape[-1] * y[..., :-1]
+
+
+def as_support(support: Any) -> Support:
+    """A `Box` or `Simplex`, or what stands for one in torch or numpyro."""
+    if isinstance(support, Box | Simplex):
+        return support
+    inner = support
+    while hasattr(inner, "base_constraint"):
+        inner = inner.base_constraint
+    if getattr(inner, "is_discrete", False):
+        raise TypeError(f"`support` is discrete ({support}), and has no scores.")
+    name = type(inner).__name__.lower()
+    if "simplex" in name:
+        return Simplex()
+    low, high = getattr(inner, "lower_bound", None), getattr(inner, "upper_bound", None)
+    if low is not None or high is not None:
+        ends = (
+            np.asarray(end, np.float64) for end in (-np.inf if low is None else low, np.inf if high is None else high)
+        )
+        return Box(*ends)
+    if name in ("_real", "_realvector"):
+        return Box()
+    raise TypeError(
+        f"`support` must be `coordinates.Box`, `coordinates.Simplex`, or an interval, half-line or simplex of torch or "
+        f"numpyro, but is {support!r}."
+    )
