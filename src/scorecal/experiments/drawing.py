@@ -38,16 +38,17 @@ def draw(figure: Figure, rows: list[Row]) -> Any:
         f"{figure.note} {rows[0].repetitions} data sets a point, 95 % Wilson bands; grey: the level, 5 %. Lines stand "
         "a little apart in x."
     )
-    canvas.legend(
+    legend = canvas.legend(
         handles.values(),
         handles.keys(),
         loc="outside lower center",
         ncols=len(handles),
         frameon=False,
-        title=fill(note, 36 * n_columns),
+        title=fill(note, 44 * n_columns),
         fontsize=9,
         title_fontsize=8,
     )
+    legend.get_title().set_multialignment("center")
     return canvas
 
 
@@ -68,7 +69,7 @@ def _dress(axes: Any, panel: Panel, lines: list[list[Row]]) -> None:
     axes.set_xticks(x, [str(value) for value in x], fontsize=8)
     axes.minorticks_off()
     axes.tick_params(axis="y", labelsize=8)
-    axes.set_title(fill(_symbols(panel.title), 32), fontsize=9)
+    axes.set_title(fill(_symbols(panel.title), 30), fontsize=9)
     axes.set_ylabel("false rejections [%]" if panel.calibrated else "rejections [%]", fontsize=8)
     highest = 100.0 * max(row.high for line in lines for row in line)
     top, step = next(
