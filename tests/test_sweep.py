@@ -164,10 +164,18 @@ def test_models_of_torch_and_of_classes(tmp_path):
     def classes(n, rng):
         return sc.Categorical(np.full((n, 2), 0.5)), rng.integers(0, 2, n)
 
+    def shaped(predictions, y, rng):
+        """A model on the real line may draw y of shape (n,); its tests see (n, 1)."""
+        return float(y.shape == (20, 1))
+
+    flat = Model("flat", lambda n, rng: (sc.Gaussian(np.zeros(n), 1.0), rng.normal(size=n)))
+    assert set(sweep([Cell(flat, 20, Test("shaped", shaped))], 1, tmp_path / "flat.sqlite").values()) == {1.0}
     skce = Test("SKCE of classes", lambda predictions, y, rng: sc.skce_test(predictions, y, n_resamples=9, rng=rng))
     cells = [Cell(Model("torch", gaussian), 20, GFD), Cell(Model("classes", classes), 20, skce)]
     assert len(sweep(cells, 2, tmp_path / "results.sqlite")) == 4
     single = Model("single", partial(gaussian, dtype=torch.float32))
+    with pytest.raises(TypeError, match="have classes and no scores; use `skce_test`"):
+        sweep([Cell(Model("classes", classes), 20, GFD)], 1, tmp_path / "results.sqlite")
     with pytest.raises(TypeError, match=r"must return float64 data for kernel tests, not torch\.float32"):
         sweep([Cell(single, 20, GFD)], 1, tmp_path / "results.sqlite")
 

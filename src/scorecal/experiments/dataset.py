@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._arrays import Array, array_namespace
+from .._arrays import Array
 from .._pipeline import as_targets
 from .._skce import surprise_of
 from ..kernels import DistributionKernel, Radial
@@ -18,7 +18,7 @@ from ..kernels.distances import Euclidean
 from ..kernels.gram import distribution_gram
 from ..kernels.radial import with_bandwidth
 from ..kernels.second_order import second_order_median
-from ..predictions import MALA, evaluate_score
+from ..predictions import MALA, Categorical, evaluate_score
 from ..statistics import Remembered, radial_stein
 
 __all__ = ["DataSet", "Model", "draw_data_set"]
@@ -56,15 +56,10 @@ class DataSet:
 
     @property
     def targets(self) -> Array:
-        """`y` as kernel tests need it: (n, d), in float64."""
-
-        def compute() -> Array:
-            targets = as_targets(self.y, self.predictions)
-            if array_namespace(targets).finfo(targets.dtype).bits < 64:
-                raise TypeError(f"`draw` of a `Model` must return float64 data for kernel tests, not {targets.dtype}.")
-            return targets
-
-        return self.once("targets", compute)
+        """Targets (n, d); classes as they are."""
+        if isinstance(self.predictions, Categorical):
+            return self.y
+        return self.once("targets", lambda: as_targets(self.y, self.predictions))
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """`compute()`, or what it returned the first time."""

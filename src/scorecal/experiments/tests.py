@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._arrays import array_namespace
 from .._pipeline import bootstrap_results
 from ..kernels import DistributionKernel, Gaussian, Radial
-from ..predictions import MALA
+from ..predictions import MALA, check_predictions
 from ..resampling import draw_signs
 from ..statistics import ProductOfPairs
 from .dataset import DataSet
@@ -73,6 +74,10 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
     found = {test.name: _pvalue(test, data) for test in tests if isinstance(test, Test)}
     kernel_tests = [test for test in tests if not isinstance(test, Test)]
     if kernel_tests:
+        check_predictions("predictions", data.predictions)
+        dtype = data.targets.dtype
+        if array_namespace(data.targets).finfo(dtype).bits < 64:
+            raise TypeError(f"`draw` of a `Model` must return float64 data for kernel tests, not {dtype}.")
         signs = draw_signs(data.predictions.n, n_resamples, data.rng("signs"))
         functions = [test.pairs(data) for test in kernel_tests]
         # A tile that depends on how many tests there are would change the last digits.
@@ -82,7 +87,7 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
 
 
 def _pvalue(test: Test, data: DataSet) -> float:
-    outcome = test.function(data.predictions, data.y, rng=data.rng(f"test {test.name}"))
+    outcome = test.function(data.predictions, data.targets, rng=data.rng(f"test {test.name}"))
     value = getattr(outcome, "pvalue", outcome)
     if not isinstance(value, (float, int, np.floating)) or not 0.0 <= value <= 1.0:
         raise ValueError(
