@@ -9,7 +9,7 @@ demo: .venv/.cli
 	$(BIN)/scorecal demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
