@@ -17,6 +17,7 @@ from .predictions import (
     Predictions,
     ScoreFunction,
     Scores,
+    from_numpyro,
     from_torch,
 )
 from .results import CalibrationResult
@@ -38,6 +39,7 @@ __all__ = [
     "expected_coverage",
     "experiments",
     "fisher_divergence",
+    "from_numpyro",
     "from_torch",
     "gfd",
     "gram_matrix",

@@ -5,6 +5,7 @@ from .gaussian import Gaussian
 from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
+from .numpyro_distribution import from_numpyro
 from .protocol import Predictions, check_predictions, draw_samples, evaluate_score, held_array
 from .scores import ScoreFunction, Scores
 from .torch_distribution import from_torch
@@ -21,6 +22,7 @@ __all__ = [
     "check_predictions",
     "draw_samples",
     "evaluate_score",
+    "from_numpyro",
     "from_torch",
     "held_array",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
+from .distribution import check_distribution
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
 from .protocol import Predictions, describe
@@ -46,8 +47,7 @@ def from_torch(distribution: Any) -> Predictions:
         raise TypeError(
             f"`distribution` must be a `torch.distributions.Distribution`, but is a {type(distribution).__name__}."
         )
-    _check_shapes(distribution)
-    _check_support(distribution)
+    check_distribution(distribution, "Independent(distribution, 1)")
     return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
 
 
@@ -103,37 +103,6 @@ def _torch() -> Any:
     except ImportError:
         raise ImportError('torch is not installed: pip install "scorecal[torch]".') from None
     return torch
-
-
-def _check_shapes(distribution: Any) -> None:
-    batch, event = tuple(distribution.batch_shape), tuple(distribution.event_shape)
-    if len(batch) == 1 and len(event) <= 1 and 0 not in batch + event:
-        return
-    advice = ""
-    if len(batch) == 2 and not event:
-        advice = " For n predictions on R^d with independent dimensions, wrap it: `Independent(distribution, 1)`."
-    raise ValueError(
-        f"`distribution` must have batch shape (n,) and event shape (d,) or (), but has batch shape {batch} and event "
-        f"shape {event}.{advice}"
-    )
-
-
-def _check_support(distribution: Any) -> None:
-    """The Stein identity needs densities that vanish at the boundary; on all of R^d there is none."""
-    try:
-        support = distribution.support
-    except NotImplementedError:
-        return
-    if support.is_discrete:
-        raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
-    while hasattr(support, "base_constraint"):
-        support = support.base_constraint
-    if not isinstance(support, type(_torch().distributions.constraints.real)):
-        raise ValueError(
-            f"`distribution` lives on a bounded support ({support}), where score-based tests would reject even a "
-            "calibrated model. Map the model to the real line, with the Jacobian, first: a `TransformedDistribution` "
-            "of it by the inverse of `torch.distributions.transform_to(support)`, and the targets likewise."
-        )
 
 
 def _as_gaussian(distribution: Any) -> Gaussian | None:

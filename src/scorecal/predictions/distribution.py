@@ -1,0 +1,41 @@
+"""What distributions of torch and numpyro have in common, and what is asked of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["check_distribution"]
+
+
+def check_distribution(distribution: Any, wrapped: str) -> None:
+    """Raise, with the way out, unless it is a batch of n distributions on all of R^d.
+
+    `wrapped` is how its library makes dimensions of what is a second batch axis.
+    """
+    _check_shapes(tuple(distribution.batch_shape), tuple(distribution.event_shape), wrapped)
+    try:
+        support = distribution.support
+    except NotImplementedError:
+        return
+    if support.is_discrete:
+        raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
+    while hasattr(support, "base_constraint"):
+        support = support.base_constraint
+    if type(support).__name__ != "_Real":  # of both libraries; the Stein identity needs densities without an edge
+        raise ValueError(
+            f"`distribution` lives on a bounded support ({support}), where score-based tests would reject even a "
+            "calibrated model. Give its score as a `ScoreFunction`, and to the test "
+            "`coordinates=scorecal.coordinates.unconstrain(support)`."
+        )
+
+
+def _check_shapes(batch: tuple[int, ...], event: tuple[int, ...], wrapped: str) -> None:
+    if len(batch) == 1 and len(event) <= 1 and 0 not in batch + event:
+        return
+    advice = ""
+    if len(batch) == 2 and not event:
+        advice = f" For n predictions on R^d with independent dimensions, wrap it: `{wrapped}`."
+    raise ValueError(
+        f"`distribution` must have batch shape (n,) and event shape (d,) or (), but has batch shape {batch} and event "
+        f"shape {event}.{advice}"
+    )
