@@ -77,9 +77,9 @@ def test_wilson_interval():
 
 
 def test_command_writes_pictures_and_tables_and_then_does_nothing(tmp_path, capsys):
-    arguments = ["reproduce", "fig2", "fig1", "--repeats", "1", "--out", str(tmp_path / "new" / "folder")]
+    arguments = ["reproduce", "fig2", "FIG1", "--repeats", "1", "--out", str(tmp_path / "new" / "folder")]
     assert cli.main(arguments) == 0
-    assert re.search(r"192 tests in .*results.sqlite; this run took \d+ s", capsys.readouterr().out)
+    assert re.search(r"192 tests behind these figures; this run took \d+ s", capsys.readouterr().out)
     files = {path.name: path.read_bytes() for path in (tmp_path / "new" / "folder").iterdir()}
     assert set(files) == {
         *(f"{figure}.{kind}" for figure in ("fig1", "fig2") for kind in ("png", "pdf", "csv", "md")),
@@ -113,15 +113,18 @@ def test_bad_arguments(arguments, message, capsys):
 def test_a_folder_that_cannot_be_written_on(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert cli.main(["reproduce", "fig1", "--out", str(tmp_path / "file")]) == 2
-    assert "scorecal reproduce: " in capsys.readouterr().err
+    assert "scorecal reproduce: `--out` must be a folder, but" in capsys.readouterr().err
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, capsys):
     import dask
+    import distributed  # noqa: F401 (before its settings are changed)
 
     with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
         assert cli.main(["reproduce", "fig1", "--out", str(tmp_path), "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert "tcp://127.0.0.1:9" in capsys.readouterr().err
+    assert cli.main(["reproduce", "fig1", "--out", str(tmp_path), "--scheduler", "nonsense"]) == 2
+    assert "'nonsense' is not the address of a scheduler" in capsys.readouterr().err
 
 
 def test_recorded_counts_are_those_of_this_code(tmp_path):

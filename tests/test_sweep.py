@@ -187,7 +187,8 @@ def test_models_of_torch_and_of_classes(tmp_path):
         ({"n_resamples": 1.5}, "`n_resamples` must be an integer"),
         ({"seed": -1}, "`seed` must be an integer of at least 0"),
         ({"workers": 0}, "`workers` must be a positive integer, -1 or a map-like callable, but is 0"),
-        ({"cells": []}, "`cells` must hold at least one cell"),
+        ({"cells": []}, "`cells` must hold `Cell`s, and at least one"),
+        ({"cells": [(LGM, 20, GFD)]}, "`cells` must hold `Cell`s"),
         ({"cells": [Cell(LGM, 20, GFD), Cell(Model("LGM", hgm), 20, GFD)]}, "two different models of the same name"),
         (
             {"cells": [Cell(LGM, 20, GFD), Cell(LGM, 30, KCCSD(GFD.name, sc.kernels.KGFD()))]},
@@ -195,6 +196,7 @@ def test_models_of_torch_and_of_classes(tmp_path):
         ),
         ({"cells": [Cell(LGM, 20, Test("bad", lambda p, y, rng: float("nan")))]}, "'bad' must return a p-value"),
         ({"cells": [Cell(LGM, 20, Test("bad", lambda p, y, rng: None))]}, "'bad' must return a p-value"),
+        ({"cells": [Cell(LGM, 20, Test("bad", lambda p, y, rng: True))]}, "'bad' must return a p-value"),
         (
             {"cells": [Cell(Model("short", lambda n, rng: lgm(7, 0.0, rng)), 20, GFD)]},
             "must return n = 20 predictions, but gave 7",
@@ -211,6 +213,17 @@ def test_bad_input(tmp_path, change, message):
 def test_bad_size(n):
     with pytest.raises(ValueError, match="`n` of a `Cell` must be an integer of at least 2"):
         Cell(LGM, n, GFD)
+
+
+def test_bad_types(tmp_path):
+    with pytest.raises(TypeError, match="`model` of a `Cell` must be a `Model"):
+        Cell(lgm, 20, GFD)
+    with pytest.raises(TypeError, match="`test` of a `Cell` must be a `Test"):
+        Cell(LGM, 20, sc.kccsd_test)
+    with pytest.raises(TypeError, match=r"`draw` of `Model` 'alone' must return \(predictions, y\)"):
+        sweep([Cell(Model("alone", lambda n, rng: rng.normal(size=n)), 20, GFD)], 1, tmp_path / "results.sqlite")
+    with pytest.raises(TypeError, match=r"`workers` must be a map that returns results, .* experiments.cluster"):
+        sweep([Cell(LGM, 20, GFD)], 1, tmp_path / "results.sqlite", workers=lambda function, tasks: [function] * 2)
 
 
 def test_an_error_says_where_it_happened_and_loses_nothing(tmp_path):

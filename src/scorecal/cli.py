@@ -54,12 +54,18 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     parser = commands.add_parser(
         "reproduce",
         help="run the paper's experiments",
-        description="Run the experiments behind figures of the paper, and draw them. Results are kept as they come: a "
-        "run that was stopped, in any way, goes on where it was, and more repeats add to what is there.",
-        epilog="examples:  scorecal reproduce fig1    scorecal reproduce all --repeats 400 --out study",
+        description="Run the experiments behind figures of the paper, and draw them. Results are kept as they\n"
+        "come: a run that was stopped, in any way, goes on where it was, and more repeats add to\nwhat is there.",
+        epilog="examples:\n  scorecal reproduce fig1\n  scorecal reproduce all --repeats 400 --out study",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "figures", nargs="+", choices=(*_FIGURES, "all"), metavar="FIGURE", help="fig1, fig2, f1 ... f12, or all"
+        "figures",
+        nargs="+",
+        type=_figure,
+        choices=(*_FIGURES, "all"),
+        metavar="FIGURE",
+        help="fig1, fig2, f1 ... f12, or all",
     )
     parser.add_argument("--repeats", type=_positive, default=100, metavar="N", help="data sets for each point (100)")
     parser.add_argument("--workers", type=_positive, default=None, metavar="N", help="processes (one for each core)")
@@ -78,6 +84,11 @@ def _reproduce(chosen: argparse.Namespace) -> None:
         names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler
     )
     print("\n".join(lines))
+
+
+def _figure(text: str) -> str:
+    """F.9 is what the paper calls f9."""
+    return text.lower().replace(".", "")
 
 
 def _positive(text: str) -> int:

@@ -120,7 +120,12 @@ class DataSet:
 def draw_data_set(model: Model, n: int, repetition: int, seed: int) -> DataSet:
     """The same data set whoever draws it, and in whatever order."""
     coordinates = (seed, model.name, n, repetition)
-    predictions, y = model.draw(n, rng=_rng(*coordinates, "data"))
+    drawn = model.draw(n, rng=_rng(*coordinates, "data"))
+    if not isinstance(drawn, tuple) or len(drawn) != 2:
+        raise TypeError(
+            f"`draw` of `Model` {model.name!r} must return (predictions, y), but gave a {type(drawn).__name__}."
+        )
+    predictions, y = drawn
     if getattr(predictions, "n", n) != n:
         raise ValueError(f"`draw` of `Model` {model.name!r} must return n = {n} predictions, but gave {predictions.n}.")
     return DataSet(predictions, y, coordinates)

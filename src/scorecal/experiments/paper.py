@@ -93,6 +93,7 @@ def _figure_1() -> Figure:
 
 
 def _figure_2() -> Figure:
+    tests = {(size, length): _chains(size, length) for size in STEP_SIZES for length in CHAIN_LENGTHS}
     panels = tuple(
         Panel(
             MODELS[model].name,
@@ -100,7 +101,7 @@ def _figure_2() -> Figure:
                 Line(
                     f"step size {size:g}",
                     CHAIN_LENGTHS,
-                    tuple(Cell(MODELS[model], CHAIN_SIZE, _chains(size, length)) for length in CHAIN_LENGTHS),
+                    tuple(Cell(MODELS[model], CHAIN_SIZE, tests[size, length]) for length in CHAIN_LENGTHS),
                 )
                 for size in STEP_SIZES
             ),

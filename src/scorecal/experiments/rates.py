@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields
 from .figures import Figure
 from .store import Key
 
-__all__ = ["LEVEL", "Row", "as_csv", "as_markdown", "rows_of", "wilson"]
+__all__ = ["LEVEL", "Row", "as_csv", "as_markdown", "rejection_rates", "rows_of", "wilson"]
 
 LEVEL = 0.05
 
@@ -33,11 +33,35 @@ class Row:
 
 
 def wilson(rejections: int, repetitions: int) -> tuple[float, float]:
-    """The 95 % interval of a rate."""
+    """The 95 % interval of a rate.
+
+    Examples
+    --------
+    >>> from scorecal.experiments import wilson
+    >>> low, high = wilson(5, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.022, 0.112)
+    """
     from scipy.stats import binomtest
 
     interval = binomtest(rejections, repetitions).proportion_ci(method="wilson")
     return float(interval.low), float(interval.high)
+
+
+def rejection_rates(pvalues: Mapping[Key, float]) -> dict[tuple[str, int, str], tuple[int, int]]:
+    """Rejections at the 5 % level and repetitions, by (model, n, test), of what `sweep` returns.
+
+    Examples
+    --------
+    >>> from scorecal.experiments import rejection_rates, wilson
+    >>> rejection_rates({("LGM", 50, 0, "PIT"): 0.03, ("LGM", 50, 1, "PIT"): 0.7})
+    {('LGM', 50, 'PIT'): (1, 2)}
+    """
+    counts: dict[tuple[str, int, str], tuple[int, int]] = {}
+    for (model, n, _, test), pvalue in pvalues.items():
+        rejections, repetitions = counts.get((model, n, test), (0, 0))
+        counts[model, n, test] = (rejections + (pvalue <= LEVEL), repetitions + 1)
+    return counts
 
 
 def rows_of(figure: Figure, pvalues: Mapping[Key, float], repeats: int) -> list[Row]:

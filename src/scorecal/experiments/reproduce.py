@@ -28,6 +28,8 @@ def reproduce(
     """Run what is missing of the figures' data sets, write figures and tables, and say in lines what was done."""
     _require_matplotlib()
     figures = [FIGURES[name] for name in names]
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"`--out` must be a folder, but {folder} is a file.")
     folder.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
     what = f"{'all' if len(names) == len(FIGURES) else ' '.join(names)}, {repeats} repeats"
@@ -43,7 +45,7 @@ def reproduce(
             beside = authors.as_markdown(authors.compare(rows))
             _replace(folder / "fig1_authors.md", partial(Path.write_text, data=beside))
             lines.append(f"Figure 1 beside the counts of the authors' code: {folder / 'fig1_authors.md'}")
-    return [*lines, f"{len(pvalues)} tests in {folder / RESULTS}; this run took {time.perf_counter() - start:.0f} s"]
+    return [*lines, f"{len(pvalues)} tests behind these figures; this run took {time.perf_counter() - start:.0f} s"]
 
 
 def _write(figure: Figure, folder: Path, rows: list[Row]) -> None:

@@ -30,6 +30,12 @@ class Cell:
     test: AnyTest
 
     def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            raise TypeError(f"`model` of a `Cell` must be a `Model(name, draw)`, but is {self.model!r}.")
+        if not isinstance(self.test, AnyTest):
+            raise TypeError(
+                f"`test` of a `Cell` must be a `Test(name, function)`, `KCCSD` or `SKCE`, but is {self.test!r}."
+            )
         if not isinstance(self.n, (int, np.integer)) or self.n < 2:
             raise ValueError(f"`n` of a `Cell` must be an integer of at least 2, but is {self.n!r}.")
         object.__setattr__(self, "n", int(self.n))  # a NumPy integer reads otherwise, and would seed otherwise
@@ -124,6 +130,11 @@ def sweep(
             closing(spread(work, tasks, workers)) as spreading,
         ):
             for found in spreading:
+                if not isinstance(found, list):
+                    raise TypeError(
+                        f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For a "
+                        "dask cluster use `with experiments.cluster(address) as workers`."
+                    )
                 record(store, found)
                 results.update(found)
                 advance(len(found))
@@ -159,11 +170,21 @@ def run_task(task: Task, seed: int, n_resamples: int) -> list[tuple[Key, float]]
 
 def _check_names(cells: Sequence[Cell]) -> None:
     """Names are what results are found by."""
-    if not cells:
-        raise ValueError("`cells` must hold at least one cell.")
+    if not cells or not all(isinstance(cell, Cell) for cell in cells):
+        raise ValueError("`cells` must hold `Cell`s, and at least one; `grid(models, tests, sizes)` makes them.")
     for kind in ("model", "test"):
         seen: dict[str, object] = {}
         for cell in cells:
             value = getattr(cell, kind)
-            if repr(seen.setdefault(value.name, value)) != repr(value):  # kernels may hold arrays, which do not compare
-                raise ValueError(f"`cells` hold two different {kind}s of the same name, {value.name!r}.")
+            if not _are_equal(seen.setdefault(value.name, value), value):
+                raise ValueError(
+                    f"`cells` hold two different {kind}s of the same name, {value.name!r}. Give each its own name, or "
+                    "all cells the same object."
+                )
+
+
+def _are_equal(one: object, other: object) -> bool:
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # kernels may hold arrays, which have no one truth value
+        return False

@@ -89,7 +89,7 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
 def _pvalue(test: Test, data: DataSet) -> float:
     outcome = test.function(data.predictions, data.targets, rng=data.rng(f"test {test.name}"))
     value = getattr(outcome, "pvalue", outcome)
-    if not isinstance(value, (float, int, np.floating)) or not 0.0 <= value <= 1.0:
+    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating)) or not 0.0 <= value <= 1.0:
         raise ValueError(
             f"`function` of `Test` {test.name!r} must return a p-value between 0 and 1, but gave {value!r}."
         )

@@ -77,7 +77,13 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number:
 
 @contextmanager
 def cluster(address: str) -> Iterator[Map]:
-    """A map for `spread` whose tasks run on the `dask.distributed` cluster with this scheduler."""
+    """A map, for `workers`, whose tasks run on the `dask.distributed` cluster with this scheduler.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as "tcp://10.0.0.1:8786". Its workers must have scorecal, and your own modules.
+    """
     try:
         from distributed import CancelledError, Client, KilledWorker, as_completed
     except ImportError:
@@ -96,7 +102,13 @@ def cluster(address: str) -> Iterator[Map]:
         except (CancelledError, KilledWorker) as error:
             raise WorkerDiedError(f"{_DIED} The cluster says: {error}") from None
 
-    with Client(address) as client:
+    try:
+        client = Client(address)
+    except ValueError as error:
+        raise ConnectionError(
+            f"{address!r} is not the address of a scheduler, such as tcp://host:8786: {error}."
+        ) from None
+    with client:
         yield run
 
 
