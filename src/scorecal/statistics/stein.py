@@ -19,7 +19,8 @@ def stein_pairs(
     """H for a block of rows and columns, from targets (n, d), scores (n, d) and the kernel between predictions."""
     if isinstance(kernel, Gaussian) and isinstance(gram, EmbeddingGram) and gram.outer == "gaussian":
         return _gaussian_stein(targets, scores, bandwidth, gram)
-    return ProductOfPairs((gram, radial_stein(targets, scores, kernel, bandwidth)))
+    # The longer computation first: a block that waits for it would leave the cache.
+    return ProductOfPairs((radial_stein(targets, scores, kernel, bandwidth), gram))
 
 
 @dataclass(frozen=True, eq=False)
