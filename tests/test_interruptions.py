@@ -14,7 +14,7 @@ from distributed import Client
 
 # Tests that leave a mark with the number of their process, and take their time.
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ models = [Model("LGM", partial(lgm, delta=0.0)), Model("QGM", partial(qgm, delta
 long = " with a name that fills the disk" * 4
 tests = [KCCSD("KCCSD", sc.kernels.GFD(n_base=3)), SKCE("SKCE", sc.kernels.MMD(), n_samples=3), Test(long, marked)]
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have told its background jobs to ignore it
     with nullcontext(workers) if address == "here" else cluster(address) as using:
         sweep(grid(models, tests, [20, 400]), 8, folder / "results.sqlite", n_resamples=99, workers=using)
 """
