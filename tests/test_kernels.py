@@ -266,6 +266,33 @@ def test_second_order_median_of_narrow_predictions(d):
     np.testing.assert_allclose(found[1:], limit, rtol=0.001)
 
 
+@pytest.mark.parametrize(("distance", "rtol"), [(2, 1e-9), (19, 1e-9), (21, 1e-4), (40, 1e-4), (80, 5e-3), (500, 5e-3)])
+@pytest.mark.parametrize("scale2", [1.0, 20.0])
+def test_pair_median_in_the_far_tail(distance, rtol, scale2):
+    """Against 60 digits, for d = 3, where all cdfs are elementary; beyond 20 standard deviations ours is asymptotic."""
+    from mpmath import erfc, exp, mp, ncdf, npdf, pi, sqrt
+
+    with mp.workdps(60):
+        both = sqrt(1 + mp.mpf(scale2) ** 2)
+        gap = distance * both
+
+        def beyond(r, scale):
+            x = r / (sqrt(2) * scale)
+            return erfc(x / sqrt(2)) + sqrt(2 / pi) * x * exp(-x * x / 2)
+
+        def excess(r):
+            x, centre = r / both, mp.mpf(distance)
+            between = ncdf(x - centre) - ncdf(-x - centre) - (npdf(x - centre) - npdf(x + centre)) / centre
+            return between / 2 - (beyond(r, 1) + beyond(r, scale2)) / 4
+
+        low, high = mp.mpf(0), gap + 5 * both
+        for _ in range(150):
+            middle = (low + high) / 2
+            low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+    found = isotropic_pair_medians(np.asarray([float(gap)]), np.ones(1), np.asarray([scale2]), 3)
+    assert found[0] == pytest.approx(float(middle), rel=rtol)
+
+
 def test_second_order_median_of_equal_predictions():
     """No probe can tell the pairs apart."""
     expected = np.sqrt(2.0 * stats.chi2.ppf(0.5, 2))

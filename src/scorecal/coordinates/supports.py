@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
+from .._arrays import Array, array_namespace, like, to_numpy
 
 __all__ = ["Box", "Simplex", "Support", "as_support"]
 
@@ -172,10 +172,7 @@ def as_support(support: Any) -> Support:
         return Simplex()
     low, high = getattr(inner, "lower_bound", None), getattr(inner, "upper_bound", None)
     if low is not None or high is not None:
-        ends = (
-            np.asarray(end, np.float64) for end in (-np.inf if low is None else low, np.inf if high is None else high)
-        )
-        return Box(*ends)
+        return Box(*(to_numpy(end) for end in (-np.inf if low is None else low, np.inf if high is None else high)))
     if name in ("_real", "_realvector"):
         return Box()
     raise TypeError(

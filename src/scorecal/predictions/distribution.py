@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["check_distribution"]
+from .._arrays import Array
+from .protocol import describe
+
+__all__ = ["BatchOfDistributions", "check_distribution"]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchOfDistributions:
+    """n distributions on R^dim in one object, whose `log_prob` broadcasts."""
+
+    distribution: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.distribution.batch_shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.distribution.event_shape[0]) if self.distribution.event_shape else 1
+
+    def __repr__(self) -> str:
+        return describe(self, type(self.distribution).__name__)
+
+    def log_prob(self, y: Array) -> Array:
+        """Log-densities at `y`, broadcast against (n, dim)."""
+        points = self.broadcast(y)
+        return self.distribution.log_prob(points if self.distribution.event_shape else points[..., 0])
+
+    def broadcast(self, y: Array) -> Array:
+        """Points (..., n, dim) of the library of the distribution; raises for those of another."""
+        raise NotImplementedError
 
 
 def check_distribution(distribution: Any, wrapped: str) -> None:

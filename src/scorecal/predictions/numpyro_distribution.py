@@ -11,10 +11,10 @@ import numpy as np
 from array_api_compat import is_jax_array
 
 from .._arrays import Array
-from .distribution import check_distribution
+from .distribution import BatchOfDistributions, check_distribution
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
-from .protocol import Predictions, describe
+from .protocol import Predictions
 
 __all__ = ["NumpyroDistribution", "from_numpyro"]
 
@@ -51,31 +51,13 @@ def from_numpyro(distribution: Any) -> Predictions:
     return _closed_form(distribution, kinds) or NumpyroDistribution(distribution)
 
 
-@dataclass(frozen=True, eq=False)
-class NumpyroDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class NumpyroDistribution(BatchOfDistributions):
     """What `from_numpyro` returns for a distribution that has no closed forms here."""
-
-    distribution: Any
-
-    @property
-    def n(self) -> int:
-        return int(self.distribution.batch_shape[0])
-
-    @property
-    def dim(self) -> int:
-        return int(self.distribution.event_shape[0]) if self.distribution.event_shape else 1
-
-    def __repr__(self) -> str:
-        return describe(self, type(self.distribution).__name__)
-
-    def log_prob(self, y: Array) -> Array:
-        """Log-densities at `y`, broadcast against (n, dim)."""
-        points = self._broadcast(y)
-        return self.distribution.log_prob(points if self.distribution.event_shape else points[..., 0])
 
     def score(self, y: Array) -> Array:
         """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
-        return self._slopes(self._broadcast(y))
+        return self._slopes(self.broadcast(y))
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws (n_samples, n, dim), with a key seeded from `rng`."""
@@ -92,7 +74,7 @@ class NumpyroDistribution:
         compiled: Callable[[Array], Array] = jax.jit(jax.grad(lambda points: self.log_prob(points).sum()))
         return compiled
 
-    def _broadcast(self, y: Array) -> Array:
+    def broadcast(self, y: Array) -> Array:
         if not is_jax_array(y):
             raise TypeError(f"`y` must be a JAX array, as the predictions are JAX's, but is a {type(y).__name__}.")
         import jax

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from .distribution import check_distribution
+from .distribution import BatchOfDistributions, check_distribution
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
-from .protocol import Predictions, describe
+from .protocol import Predictions
 
 __all__ = ["TorchDistribution", "from_torch"]
 
@@ -24,7 +24,8 @@ def from_torch(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : torch.distributions.Distribution
-        Of batch shape (n,) and event shape (d,) or (), on all of R^d. Flows of zuko and pyro are such objects.
+        Of batch shape (n,) and event shape (d,) or (), on all of R^d; a
+        `TransformedDistribution`, such as a flow, included.
 
     Returns
     -------
@@ -51,38 +52,20 @@ def from_torch(distribution: Any) -> Predictions:
     return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
 
 
-@dataclass(frozen=True, eq=False)
-class TorchDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class TorchDistribution(BatchOfDistributions):
     """What `from_torch` returns for a distribution that has no closed forms here."""
-
-    distribution: Any
-
-    @property
-    def n(self) -> int:
-        return int(self.distribution.batch_shape[0])
-
-    @property
-    def dim(self) -> int:
-        return int(self.distribution.event_shape[0]) if self.distribution.event_shape else 1
-
-    def __repr__(self) -> str:
-        return describe(self, type(self.distribution).__name__)
-
-    def log_prob(self, y: Array) -> Array:
-        """Log-densities at `y`, broadcast against (n, dim)."""
-        points = self._broadcast(y)
-        return self.distribution.log_prob(points if self.distribution.event_shape else points[..., 0])
 
     def score(self, y: Array) -> Array:
         """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
         torch = _torch()
-        points = self._broadcast(y)
+        points = self.broadcast(y)
         slope = torch.func.grad(lambda points: self.log_prob(points).sum())
         if points.ndim == 2:
             return slope(points)
         return torch.cat([slope(part) for part in points.split(max(1, _ROWS_AT_ONCE // self.n))])
 
-    def _broadcast(self, y: Array) -> Array:
+    def broadcast(self, y: Array) -> Array:
         if not isinstance(y, _torch().Tensor):
             raise TypeError(f"`y` must be a torch tensor, as the predictions are torch's, but is a {type(y).__name__}.")
         return y.broadcast_to(*y.shape[:-2], self.n, self.dim)
