@@ -6,6 +6,7 @@ import numpyro.distributions as nd
 import pytest
 
 import scorecal as sc
+from scorecal.coordinates.supports import as_support
 
 jax.config.update("jax_enable_x64", True)
 RNG = np.random.default_rng(8)
@@ -118,3 +119,13 @@ def test_without_numpyro(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "numpyro.distributions", None)
     with pytest.raises(ImportError, match=r"scorecal\[numpyro\]"):
         sc.from_numpyro(None)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "low", "high"),
+    [(nd.Beta(1.0, 2.0), 0.0, 1.0), (nd.Gamma(1.0, 1.0), 0.0, np.inf), (nd.Normal(0.0, 1.0), -np.inf, np.inf)],
+)
+def test_supports_of_numpyro_can_be_unconstrained(distribution, low, high):
+    found = as_support(distribution.support)
+    assert (float(found.low), float(found.high)) == (low, high)
+    assert isinstance(as_support(nd.Dirichlet(array(3, positive=True)).support), sc.coordinates.Simplex)
