@@ -32,5 +32,5 @@ clean:
 	touch $@
 
 .venv/.dev: .venv/.cli
-	$(PIP) --editable ".[cli,torch,jax,numpyro,reproduce,dask]" --group test --group lint
+	$(PIP) --editable ".[cli,torch,jax,numpyro,sbi,reproduce,dask]" --group test --group lint
 	touch $@

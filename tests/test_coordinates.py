@@ -6,7 +6,7 @@ from torch.distributions import constraints
 
 import scorecal as sc
 from scorecal._arrays import to_numpy
-from scorecal.coordinates.supports import as_support
+from scorecal.predictions.supports import as_support
 
 RNG = np.random.default_rng(11)
 INF = np.inf
@@ -22,7 +22,7 @@ SUPPORTS = {
 
 def points(kind, *shape):
     support, dim = SUPPORTS[kind]
-    return support, RNG.normal(size=(*shape, support.check_dim(dim)))
+    return support, RNG.normal(size=(*shape, support.check(50, dim)))
 
 
 @pytest.mark.parametrize("kind", SUPPORTS)
@@ -167,7 +167,185 @@ def test_ends_in_disorder(low, high):
         sc.coordinates.Box(low, high)
 
 
-def test_scores_of_elsewhere_cannot_be_mapped():
-    scores = sc.Scores(inside(), inside()[:, None, :])
-    with pytest.raises(TypeError, match="map the targets, scores and base points before"):
-        sc.kccsd_test(scores, inside(), coordinates=sc.coordinates.unconstrain(sc.coordinates.Box(0.0, 1.0)), rng=0)
+def test_scores_of_elsewhere_are_mapped():
+    """The same numbers, as arrays and as a function."""
+    predictions, y = box_posterior(50, np.random.default_rng(0))
+    base = inside(8)
+    at_base = np.moveaxis(predictions.score(base[:, None, :]), 0, 1)
+    coordinates = sc.coordinates.unconstrain(sc.coordinates.Box(0.0, 1.0))
+    arrays = sc.kccsd_test(sc.Scores(predictions.score(y), at_base, base), y, coordinates=coordinates, rng=0)
+    mapped_base = sc.coordinates.Box(0.0, 1.0).inverse(base)
+    kernel = sc.kernels.GFD(mapped_base)
+    function = sc.kccsd_test(predictions, y, coordinates=coordinates, distribution_kernel=kernel, rng=0)
+    assert arrays.statistic == pytest.approx(function.statistic, rel=1e-12)
+    with pytest.raises(ValueError, match="hold the `base_points`"):
+        sc.kccsd_test(sc.Scores(predictions.score(y), at_base), y, coordinates=coordinates, rng=0)
+    with pytest.raises(ValueError, match="`base_points` of `Scores` must lie inside"), np.errstate(all="ignore"):
+        sc.kccsd_test(sc.Scores(predictions.score(y), at_base, base + 1.0), y, coordinates=coordinates, rng=0)
+
+
+def test_declared_supports_are_mapped_without_being_asked():
+    predictions, y = box_posterior(200, np.random.default_rng(3))
+    box = sc.coordinates.Box(0.0, 1.0)
+    declared = sc.ScoreFunction(predictions.score, 200, 2, support=box)
+    result = sc.kccsd_test(declared, y, rng=0)
+    asked = sc.kccsd_test(predictions, y, coordinates=sc.coordinates.unconstrain(box), rng=0)
+    assert result.statistic == asked.statistic
+    assert result.coordinates == asked.coordinates == "unconstrain(Box(0., 1.))"
+    assert sc.kccsd(declared, y, rng=0) == result.statistic
+    with pytest.raises(ValueError, match=r"live on a bounded support, Box.*Leave `coordinates` unset"):
+        sc.kccsd_test(declared, y, coordinates=sc.coordinates.identity, rng=0)
+    assert sc.kcsd_test(declared, y, y, rng=0).coordinates == "unconstrain(Box(0., 1.))"
+    assert sc.kccsd_test(sc.Gaussian(y, 1.0), y + 1.0, rng=0).coordinates == "identity"
+    whole = sc.ScoreFunction(predictions.score, 200, 2, support=constraints.real)
+    assert whole.support is None
+
+
+def test_one_bounded_distribution():
+    y = np.random.default_rng(0).beta(2.0, 3.0, size=(300, 1))
+    beta = sc.ScoreFunction(lambda z: 1.0 / z - 2.0 / (1.0 - z), 1, 1, support=sc.coordinates.Box(0.0, 1.0))
+    wrong = sc.ScoreFunction(lambda z: 2.0 / z - 2.0 / (1.0 - z), 1, 1, support=sc.coordinates.Box(0.0, 1.0))
+    assert not sc.ksd_test(beta, y, rng=0).rejects()
+    assert sc.ksd_test(wrong, y, rng=0).rejects()
+
+
+@pytest.mark.parametrize("library", ["torch", "numpyro"])
+@pytest.mark.parametrize("kind", ["Beta", "Gamma", "Uniform", "Dirichlet", "LogNormal"])
+def test_bounded_distributions_of_libraries(library, kind):
+    """Their own draws are not rejected; those of others are."""
+    if library == "torch":
+        import torch.distributions as family
+        from torch import as_tensor as array
+
+        wrap = sc.from_torch
+    else:
+        import jax
+        import numpyro.distributions as family
+
+        jax.config.update("jax_enable_x64", True)
+        array, wrap = jax.numpy.asarray, sc.from_numpyro
+    rng = np.random.default_rng(5)
+    a, b = (array(np.exp(0.5 * rng.normal(size=200)) + 0.5) for _ in range(2))
+    parameters = {
+        "Beta": (a, b),
+        "Gamma": (a, b),
+        "Uniform": (a, a + b),
+        "Dirichlet": (array(np.exp(rng.normal(size=(200, 3))) + 0.5),),
+        "LogNormal": (a, 0.5 * b),
+    }[kind]
+    predictions = wrap(getattr(family, kind)(*parameters))
+    y = predictions.sample(1, rng)[0]
+    if kind == "Uniform":
+        unmapped = sc.ScoreFunction(predictions.score, 200, 1)
+        with pytest.raises(ValueError, match="zero everywhere"):
+            sc.kccsd_test(unmapped, y, rng=0)
+    result = sc.kccsd_test(predictions, y, rng=0)
+    assert result.coordinates.startswith("unconstrain")
+    assert result.pvalue > 0.01
+    if kind != "Uniform":  # whose other targets lie outside
+        wrong = predictions.sample(1, rng)[0][::-1] if library == "numpyro" else predictions.sample(1, rng)[0].flip(0)
+        assert sc.kccsd_test(predictions, wrong, rng=0).rejects()
+
+
+def test_ends_that_differ_between_predictions():
+    rng = np.random.default_rng(0)
+    low = rng.normal(size=(300, 1))
+    high = low + np.exp(rng.normal(size=(300, 1)))
+    y = low + (high - low) * rng.beta(2.0, 2.0, size=(300, 1))
+    box = sc.coordinates.Box(low, high)
+    calibrated = sc.ScoreFunction(lambda z: 1.0 / (z - low) - 1.0 / (high - z), 300, 1, support=box)
+    spoiled = sc.ScoreFunction(lambda z: 3.0 / (z - low) - 1.0 / (high - z), 300, 1, support=box)
+    assert not sc.kccsd_test(calibrated, y, rng=0).rejects()
+    assert sc.kccsd_test(spoiled, y, rng=0).rejects()
+    assert repr(box) == "Box(300 rows of ends)"
+    with pytest.raises(ValueError, match="have 300 rows, but there are 2 predictions"):
+        sc.kccsd_test(sc.ScoreFunction(lambda z: 1.0 + z, 2, 1, support=box), y[:2], rng=0)
+
+
+def linear_gaussian(n, rng, offset=0.0, unit=1.0):
+    """Prior N(offset, 1) in the given units; the posterior, as a function, with the prior."""
+    theta = rng.normal(size=(n, 2))
+    x = theta + 0.5 * rng.normal(size=(n, 2))
+    mean, variance = x / 1.25, 0.25 / 1.25
+    prior = sc.Gaussian(np.full((1, 2), offset), unit)
+    return (
+        sc.ScoreFunction(lambda y: (mean - (y - offset) / unit) / (variance * unit), n, 2, prior=prior),
+        offset + unit * theta,
+    )
+
+
+def test_standardised_coordinates_do_not_depend_on_units():
+    """Nor on the origin: those of the prior, or of the predictions."""
+    statistics = []
+    for offset, unit in ((0.0, 1.0), (30.0, 1.0), (-5.0, 100.0)):
+        predictions, y = linear_gaussian(200, np.random.default_rng(0), offset, unit)
+        coordinates = sc.coordinates.standardise("prior")
+        result = sc.kccsd_test(predictions, y, coordinates=coordinates, rng=0)
+        assert result.coordinates == 'standardise("prior")'
+        statistics.append(result.statistic)
+        # Closed forms stay: exact GFD of standardised Gaussians
+        mean = offset + unit * np.random.default_rng(1).normal(size=(200, 2))
+        gaussian = sc.Gaussian(mean, unit * np.linspace(0.5, 1.5, 400).reshape(200, 2))
+        target = mean + unit * np.random.default_rng(2).normal(size=(200, 2))
+        for form in (gaussian, sc.Gaussian(gaussian.mean, covariance=gaussian.moments()[1])):
+            statistics.append(sc.kccsd(form, target, coordinates=sc.coordinates.standardise()))
+    assert statistics[0::3] == pytest.approx([statistics[0]] * 3, rel=1e-8)
+    assert statistics[1::3] == pytest.approx([statistics[1]] * 3, rel=1e-8)
+    assert statistics[2::3] == pytest.approx([statistics[1]] * 3, rel=1e-8)
+
+
+def test_standardised_predictions_carry_their_scores():
+    """A mixture in closed form against the same one as a function."""
+    rng = np.random.default_rng(0)
+    mixture = sc.GaussianMixture(
+        rng.dirichlet([2.0, 2.0], size=50), 5.0 + rng.normal(size=(50, 2, 3)), 0.5 + rng.random(size=(50, 2, 3))
+    )
+    y = mixture.sample(1, rng)[0]
+    moved, z, scores = sc.coordinates.standardise()(mixture, y)
+    assert isinstance(moved, sc.GaussianMixture)
+    means, covariances = moved.moments()
+    np.testing.assert_allclose(np.mean(means, axis=0), 0.0, atol=1e-12)
+    total = np.mean(covariances, axis=0) + means.T @ means / 50
+    np.testing.assert_allclose(np.diag(total), 1.0)
+    step = 1e-6
+    for k in range(3):
+        e = step * np.eye(3)[k]
+        np.testing.assert_allclose(
+            scores[:, k], (moved.log_prob(z + e) - moved.log_prob(z - e)) / (2 * step), rtol=1e-5, atol=1e-5
+        )
+
+
+def test_bad_standardise():
+    with pytest.raises(ValueError, match='`by` must be "predictions" or "prior"'):
+        sc.coordinates.standardise("targets")
+    predictions, y = box_posterior(10, np.random.default_rng(0))
+    with pytest.raises(TypeError, match="carry a `prior`"):
+        sc.kccsd_test(predictions, y, coordinates=sc.coordinates.standardise("prior"), rng=0)
+    with pytest.raises(TypeError, match="no `sample`"):
+        sc.kccsd_test(predictions, y, coordinates=sc.coordinates.standardise(), rng=0)
+    with pytest.raises(ValueError, match="`prior` must be one distribution"):
+        sc.ScoreFunction(predictions.score, 10, 2, prior=sc.Gaussian(np.zeros((2, 2)), 1.0))
+
+
+def test_the_prior_is_the_base_measure():
+    predictions, y = linear_gaussian(100, np.random.default_rng(0), offset=30.0)
+    bare = sc.ScoreFunction(lambda z: np.arctan(predictions.score(z)), 100, 2)  # the base matters: not affine
+    carried = sc.ScoreFunction(bare.score, 100, 2, prior=predictions.prior)
+    for kernel in (sc.kernels.GFD, sc.kernels.KGFD):
+        given = sc.kccsd(bare, y, distribution_kernel=kernel(base=predictions.prior), rng=0)
+        assert sc.kccsd(carried, y, distribution_kernel=kernel(), rng=0) == given
+        assert sc.kccsd(bare, y, distribution_kernel=kernel(), rng=0) != given
+    gram = sc.gram_matrix(sc.kernels.GFD(), carried, rng=0)
+    np.testing.assert_array_equal(gram, sc.gram_matrix(sc.kernels.GFD(predictions.prior), bare, rng=0))
+
+
+def test_the_match_of_predictions_known_by_draws():
+    """Of a mixture, in closed form and from draws."""
+    rng = np.random.default_rng(0)
+    mixture = sc.GaussianMixture(np.ones((500, 1)), rng.normal(size=(500, 1, 2)), np.full((500, 1), 0.5))
+    exact = sc.kernels.base.base_measure("match", mixture, mixture.means, rng)
+    drawn = sc.coordinates.unconstrain(sc.coordinates.Box())(mixture, mixture.sample(1, rng)[0])[0]
+    assert not hasattr(drawn, "moments")
+    found = sc.kernels.base.base_measure("match", drawn, mixture.means, rng)
+    for a, b in zip(exact.moments(), found.moments(), strict=True):
+        np.testing.assert_allclose(a, b, atol=0.06)

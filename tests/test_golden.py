@@ -48,18 +48,16 @@ def compute(case, ground):
     rng = np.random.default_rng(0)
     gram, _ = distribution_gram(distribution_kernel, predictions, y, rng)
     if "/skce/" in case:
-        function, reference, bandwidths, how = skce_pairs(
-            predictions, y, distribution_kernel, target_kernel, None, None, rng
-        )
+        pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, None, None, rng)
         assert how["expectations"] == "exact"
     else:
-        function, reference, bandwidths = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
+        pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
     signs = Signs(np.packbits(GOLDEN[f"{model}/signs"].T > 0), 500)
     return (
         gram(WHOLE, WHOLE)[UPPER],
-        function(WHOLE, WHOLE)[UPPER],
-        u_statistics([function], reference, signs),
-        bandwidths,
+        pairs.function(WHOLE, WHOLE)[UPPER],
+        u_statistics([pairs.function], pairs.reference, signs),
+        pairs.bandwidths,
     )
 
 

@@ -21,7 +21,7 @@ Y = MEAN + RNG.normal(size=(N, D))
 @pytest.mark.parametrize("target", [K.Gaussian(1.1), K.IMQ(1.1)], ids=str)
 def test_kernel_on_inputs_times_stein_kernel(kernel, target):
     predictions = sc.Gaussian(MEAN, 1.0)
-    function, *_ = kcsd_pairs(predictions, Y, X, kernel, target)
+    function, *_ = kcsd_pairs(predictions, Y, X, kernel, target, None, None)
     whole = slice(0, N)
     constant = EmbeddingGram(np.zeros((N, 1)), "gaussian")
     h = stein_pairs(Y, predictions.score(Y), target, np.asarray(1.1), constant)(whole, whole)

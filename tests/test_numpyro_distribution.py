@@ -6,7 +6,7 @@ import numpyro.distributions as nd
 import pytest
 
 import scorecal as sc
-from scorecal.coordinates.supports import as_support
+from scorecal.predictions.supports import as_support
 
 jax.config.update("jax_enable_x64", True)
 RNG = np.random.default_rng(8)
@@ -99,9 +99,7 @@ def test_the_whole_test():
         (lambda: 3, TypeError, "must be a `numpyro.distributions.Distribution`, but is a int"),
         (lambda: nd.Normal(array(N, 3), 1.0), ValueError, r"wrap it: `distribution.to_event\(1\)`"),
         (lambda: nd.Normal(0.0, 1.0), ValueError, r"must have batch shape \(n,\)"),
-        (lambda: nd.Beta(array(N, positive=True), 2.0), ValueError, "bounded support .*coordinates.unconstrain"),
-        (lambda: nd.Dirichlet(array(N, 3, positive=True)), ValueError, "bounded support"),
-        (lambda: nd.Gamma(array(N, positive=True), 1.0), ValueError, "bounded support"),
+        (lambda: nd.LKJCholesky(3, array(N, positive=True)), ValueError, "event shape"),
         (lambda: nd.Poisson(array(N, positive=True)), TypeError, "is discrete"),
     ],
 )

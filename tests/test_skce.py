@@ -18,7 +18,9 @@ RNG = np.random.default_rng(6)
 
 
 def pairs(predictions, y, distribution=None, target=None, n_samples=None, sampler=None, rng=0):
-    function, *_, how = skce_pairs(predictions, y, distribution, target, n_samples, sampler, np.random.default_rng(rng))
+    (function, *_), how = skce_pairs(
+        predictions, y, distribution, target, n_samples, sampler, np.random.default_rng(rng)
+    )
     n = predictions.n
     return function(slice(0, n), slice(0, n)), how["expectations"]
 

@@ -18,6 +18,7 @@ from .predictions import (
     ScoreFunction,
     Scores,
     from_numpyro,
+    from_sbi,
     from_torch,
 )
 from .results import CalibrationResult
@@ -40,6 +41,7 @@ __all__ = [
     "experiments",
     "fisher_divergence",
     "from_numpyro",
+    "from_sbi",
     "from_torch",
     "gfd",
     "gram_matrix",

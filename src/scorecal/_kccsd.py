@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
 from ._autodiff import transforms
 from ._pipeline import (
+    Pairs,
     as_distribution_kernel,
     as_generator,
     as_radial_kernel,
@@ -19,7 +19,7 @@ from ._pipeline import (
     locate,
     statistic_of,
 )
-from .coordinates import Coordinates, identity
+from .coordinates import Coordinates
 from .kernels import GFD, DistributionKernel, Operator, OperatorFunction, Radial
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
@@ -38,7 +38,7 @@ def kccsd_test(
     *,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None = None,
     target_kernel: Radial | None = None,
-    coordinates: Coordinates = identity,
+    coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     rng: Any = None,
 ) -> CalibrationResult:
@@ -59,7 +59,9 @@ def kccsd_test(
     target_kernel : optional
         Kernel between targets: `kernels.Gaussian` (the default) or `kernels.IMQ`.
     coordinates : callable, optional
-        Maps (predictions, y) to (predictions, targets, scores at the targets), to judge them in another space.
+        The space in which targets are judged: `coordinates.unconstrain(...)`, `coordinates.standardise(...)`, or a
+        function from (predictions, y) to (predictions, targets, scores at the targets). None: as given, but without
+        a boundary where the predictions say that their support has one; the result tells.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     rng : seed or numpy.random.Generator, optional
@@ -79,7 +81,8 @@ def kccsd_test(
     at :math:`(y_i, y_j)` (eq. 9 and 10 of [1]_). It has mean zero if the predictions are calibrated. Its null
     distribution is that of :math:`\sum_{i \ne j} e_i e_j H_{ij} / (n (n - 1))` with random signs e.
 
-    The densities must vanish at the boundary of the space, and rows must be independent. Arrays of NumPy, torch and
+    The densities must vanish at the boundary of the space: predictions that carry a bounded `support` are mapped to
+    one without a boundary. Rows must be independent. Arrays of NumPy, torch and
     JAX are computed on where they are and in their dtype (in float64 where float32 would lose the distances); tiles
     are added up in float64. Time grows as n^2. Memory grows as n: besides the arrays given, their embeddings and one
     bit for each sign, tiles take at most 256 MB.
@@ -105,7 +108,7 @@ def kccsd_test(
     n_resamples = check_n_resamples(n_resamples)
     rng = as_generator(rng)
     pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return bootstrap_result(*pairs, n_resamples, rng)
+    return bootstrap_result(pairs, n_resamples, rng)
 
 
 def kccsd(
@@ -114,7 +117,7 @@ def kccsd(
     *,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None = None,
     target_kernel: Radial | None = None,
-    coordinates: Coordinates = identity,
+    coordinates: Coordinates | None = None,
     rng: Any = None,
 ) -> Array:
     """The statistic of `kccsd_test` alone, differentiable with torch and JAX, and under `jax.jit`.
@@ -137,7 +140,7 @@ def kccsd(
     True
     """
     pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, as_generator(rng))
-    return statistic_of(*pairs[:2])
+    return statistic_of(pairs)
 
 
 def kccsd_pairs(
@@ -145,14 +148,14 @@ def kccsd_pairs(
     y: Any,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None,
     target_kernel: Radial | None,
-    coordinates: Coordinates,
+    coordinates: Coordinates | None,
     rng: np.random.Generator,
-) -> tuple[PairFunction, Array, Mapping[str, Any]]:
-    """Predictions -> coordinates -> kernels -> pair function; also an array to work like, and the bandwidths."""
-    predictions, targets, scores = locate(coordinates, predictions, as_targets(y, predictions))
+) -> Pairs:
+    """Predictions -> coordinates -> kernels -> pair function."""
+    predictions, targets, scores, space = locate(coordinates, predictions, as_targets(y, predictions), rng)
     xp = array_namespace(targets)
     if isinstance(distribution_kernel, OperatorFunction):
-        return _function_pairs(distribution_kernel, target_kernel, targets, scores), targets, {}
+        return Pairs(_function_pairs(distribution_kernel, target_kernel, targets, scores), targets, {}, space)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     if isinstance(distribution_kernel, Operator):
         terms = list(distribution_kernel.terms)
@@ -175,7 +178,7 @@ def kccsd_pairs(
             function = SumOfPairs(tuple(functions))
         else:
             function = stein_pairs(targets, scores, target_kernel, width, grams[0])
-    return function, targets, {"target": bandwidth, **_numbered([names for _, names in found])}
+    return Pairs(function, targets, {"target": bandwidth, **_numbered([names for _, names in found])}, space)
 
 
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ._arrays import Array, array_namespace, as_arrays, check_finite, like
-from ._pipeline import as_generator, as_radial_kernel, as_targets, bootstrap_result, check_n_resamples, statistic_of
+from ._pipeline import (
+    Pairs,
+    Place,
+    as_generator,
+    as_radial_kernel,
+    as_targets,
+    bootstrap_result,
+    check_n_resamples,
+    locate,
+    statistic_of,
+)
+from .coordinates import Coordinates
 from .kernels import Radial
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import EmbeddingGram, Gram, radial_gram
-from .predictions import Predictions, ScoreFunction, Scores, check_predictions, evaluate_score, held_array
-from .resampling import PairFunction
+from .predictions import Predictions, ScoreFunction, Scores, check_predictions, held_array
 from .results import CalibrationResult
 from .statistics import cast_gram, stein_pairs, sufficient_dtype
 
@@ -28,6 +37,7 @@ def kcsd_test(
     *,
     input_kernel: Radial | None = None,
     target_kernel: Radial | None = None,
+    coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     rng: Any = None,
 ) -> CalibrationResult:
@@ -47,7 +57,7 @@ def kcsd_test(
         The inputs; (n,) for p = 1. Bring columns to comparable units: distances between rows are what counts.
     input_kernel, target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
-    n_resamples, rng
+    coordinates, n_resamples, rng
         As for `kccsd_test`.
 
     Returns
@@ -73,8 +83,9 @@ def kcsd_test(
     (False, True)
     """
     n_resamples = check_n_resamples(n_resamples)
-    pairs = kcsd_pairs(predictions, y, x, input_kernel, target_kernel)
-    return bootstrap_result(*pairs, n_resamples, as_generator(rng))
+    rng = as_generator(rng)
+    pairs = kcsd_pairs(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
+    return bootstrap_result(pairs, n_resamples, rng)
 
 
 def kcsd(
@@ -84,13 +95,15 @@ def kcsd(
     *,
     input_kernel: Radial | None = None,
     target_kernel: Radial | None = None,
+    coordinates: Coordinates | None = None,
     rng: Any = None,
 ) -> Array:
     """The statistic of `kcsd_test` alone, a 0-d array, differentiable with torch and JAX.
 
-    Parameters are those of `kcsd_test`; nothing is drawn, so `rng` changes nothing.
+    Parameters are those of `kcsd_test`. Nothing is drawn, so `rng` changes nothing, but for predictions of targets with
+    noise.
     """
-    return statistic_of(*kcsd_pairs(predictions, y, x, input_kernel, target_kernel)[:2])
+    return statistic_of(kcsd_pairs(predictions, y, x, input_kernel, target_kernel, coordinates, as_generator(rng)))
 
 
 def ksd_test(
@@ -98,6 +111,7 @@ def ksd_test(
     y: Any,
     *,
     target_kernel: Radial | None = None,
+    coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     rng: Any = None,
 ) -> CalibrationResult:
@@ -109,7 +123,7 @@ def ksd_test(
         One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
-    target_kernel, n_resamples, rng
+    target_kernel, coordinates, n_resamples, rng
         As for `kccsd_test`.
 
     Examples
@@ -123,24 +137,29 @@ def ksd_test(
     """
     n_resamples = check_n_resamples(n_resamples)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
-    targets, scores = _one_distribution(predictions, y)
+    rng = as_generator(rng)
+    _, targets, scores, space = _one_distribution(predictions, y, coordinates, rng)
     bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
     constant: Gram = EmbeddingGram(array_namespace(targets).zeros_like(targets[:, :1]), "gaussian")
     dtype = sufficient_dtype(targets, bandwidth, [constant])
     targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
     function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(constant, dtype))
-    return bootstrap_result(function, targets, {"target": bandwidth}, n_resamples, as_generator(rng))
+    return bootstrap_result(Pairs(function, targets, {"target": bandwidth}, space), n_resamples, rng)
 
 
 def kcsd_pairs(
-    predictions: Predictions, y: Any, x: Any, input_kernel: Radial | None, target_kernel: Radial | None
-) -> tuple[PairFunction, Array, Mapping[str, Any]]:
-    """Pair function, an array to work like, and the bandwidths."""
+    predictions: Predictions,
+    y: Any,
+    x: Any,
+    input_kernel: Radial | None,
+    target_kernel: Radial | None,
+    coordinates: Coordinates | None,
+    rng: np.random.Generator,
+) -> Pairs:
     input_kernel = as_radial_kernel("input_kernel", input_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
-    targets = as_targets(y, predictions)
-    scores = evaluate_score(predictions, targets)
-    inputs, targets = as_arrays(x=x, y=array_namespace(targets).astype(targets, scores.dtype, copy=False))
+    _, targets, scores, space = locate(coordinates, predictions, as_targets(y, predictions), rng)
+    inputs, targets = as_arrays(x=x, y=targets)
     inputs = inputs[:, None] if inputs.ndim == 1 else inputs
     if inputs.ndim != 2 or inputs.shape[0] != predictions.n or inputs.shape[1] == 0:
         raise ValueError(f"`x` must have shape (n, p) = ({predictions.n}, p), but has {tuple(inputs.shape)}.")
@@ -153,23 +172,24 @@ def kcsd_pairs(
         dtype = sufficient_dtype(targets, bandwidth, [gram])
         targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
         function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(gram, dtype))
-    return function, targets, {"target": bandwidth, "input": width}
+    return Pairs(function, targets, {"target": bandwidth, "input": width}, space)
 
 
-def _one_distribution(predictions: Predictions, y: Any) -> tuple[Array, Array]:
+def _one_distribution(
+    predictions: Predictions, y: Any, coordinates: Coordinates | None, rng: np.random.Generator
+) -> Place:
     """Targets (n, d) and the scores of the one distribution there."""
     check_predictions("predictions", predictions)
     if isinstance(predictions, Scores):  # of the one distribution, at the targets
-        targets = as_targets(y, predictions)
-        scores = evaluate_score(predictions, targets)
-        return array_namespace(targets).astype(targets, scores.dtype, copy=False), scores
+        return locate(coordinates, predictions, as_targets(y, predictions), rng)
     if predictions.n != 1:
         raise ValueError(f"`predictions` must be one distribution, a batch of one row, but has {predictions.n} rows.")
     held = held_array(predictions)
     targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
     targets = targets[:, None] if targets.ndim == 1 and predictions.dim == 1 else targets
     n = int(targets.shape[0]) if targets.ndim else 0
-    repeated = ScoreFunction(lambda z: predictions.score(z[:, None, :])[:, 0, :], max(n, 1), predictions.dim)
-    targets = as_targets(targets, repeated)
-    scores = evaluate_score(repeated, targets)
-    return array_namespace(targets).astype(targets, scores.dtype, copy=False), scores
+    support = getattr(predictions, "support", None)
+    repeated = ScoreFunction(
+        lambda z: predictions.score(z[:, None, :])[:, 0, :], max(n, 1), predictions.dim, support=support
+    )
+    return locate(coordinates, repeated, as_targets(targets, repeated), rng)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
-from .coordinates import Coordinates
+from .coordinates import Coordinates, natural
 from .kernels import DistributionKernel, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import PairFunction, Signs, draw_signs, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
+    "Pairs",
+    "Place",
     "as_distribution_kernel",
     "as_generator",
     "as_radial_kernel",
@@ -29,28 +32,33 @@ __all__ = [
 ]
 
 
-def statistic_of(function: PairFunction, reference: Array) -> Array:
+class Pairs(NamedTuple):
+    """H as a function of blocks of rows and columns, an array to work like, and what made it."""
+
+    function: PairFunction
+    reference: Array
+    bandwidths: Mapping[str, Any]
+    coordinates: str = "identity"
+
+
+def statistic_of(pairs: Pairs) -> Array:
     """The U-statistic alone, a 0-d array that keeps its derivatives."""
-    value = u_statistics([function], reference).statistic[0]
+    value = u_statistics([pairs.function], pairs.reference).statistic[0]
     if has_values(value):
         check_overflow(as_float(value))
     return value
 
 
-def bootstrap_result(
-    function: PairFunction,
-    reference: Array,
-    bandwidths: Mapping[str, Any],
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> CalibrationResult:
+def bootstrap_result(pairs: Pairs, n_resamples: int, rng: np.random.Generator) -> CalibrationResult:
     """The U-statistic ranked among its wild-bootstrap draws."""
+    reference = pairs.reference
     if not has_values(reference):
         raise TypeError(
             "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
         )
     signs = draw_signs(reference.shape[0], n_resamples, rng)
-    return bootstrap_results([function], reference, [bandwidths], signs)[0]
+    result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs)[0]
+    return replace(result, coordinates=pairs.coordinates)
 
 
 def bootstrap_results(
@@ -86,8 +94,21 @@ def as_generator(rng: Any) -> np.random.Generator:
         raise type(error)(f"`rng` must be a seed, a `numpy.random.Generator` or None, but is {rng!r}.") from None
 
 
-def locate(coordinates: Coordinates, predictions: Predictions, y: Array) -> tuple[Predictions, Array, Array]:
-    """Predictions, targets and scores in the given coordinates, checked."""
+class Place(NamedTuple):
+    """Predictions, targets and scores at the targets in one space, and what that is called."""
+
+    predictions: Predictions
+    targets: Array
+    scores: Array
+    coordinates: str
+
+
+def locate(coordinates: Coordinates | None, predictions: Predictions, y: Array, rng: np.random.Generator) -> Place:
+    """Everything in the given coordinates, checked; in the predictions' natural ones for None."""
+    noised = getattr(predictions, "noised", None)
+    if noised is not None:  # predictions of targets plus noise; a child stream, so that other draws stay the same
+        y = noised(y, rng.spawn(1)[0])
+    coordinates = natural(predictions) if coordinates is None else coordinates
     if not callable(coordinates):
         raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
     located, targets, scores = coordinates(predictions, y)
@@ -101,7 +122,10 @@ def locate(coordinates: Coordinates, predictions: Predictions, y: Array) -> tupl
         check_finite(f"coordinates: {name}", array)
     xp = array_namespace(targets)
     dtype = xp.result_type(targets.dtype, scores.dtype)
-    return located, xp.astype(targets, dtype, copy=False), xp.astype(scores, dtype, copy=False)
+    name = getattr(coordinates, "__name__", None) or repr(coordinates)
+    if noised is not None:
+        name = f"{predictions.noise}, {name}"  # type: ignore[attr-defined]
+    return Place(located, xp.astype(targets, dtype, copy=False), xp.astype(scores, dtype, copy=False), name)
 
 
 def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:

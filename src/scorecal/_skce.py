@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ._arrays import Array, array_namespace, like
 from ._pipeline import (
+    Pairs,
     as_distribution_kernel,
     as_generator,
     as_radial_kernel,
@@ -120,10 +120,8 @@ def skce_test(
     """
     n_resamples = check_n_resamples(n_resamples)
     rng = as_generator(rng)
-    pairs, reference, bandwidths, how = skce_pairs(
-        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng
-    )
-    result = bootstrap_result(pairs, reference, bandwidths, n_resamples, rng)
+    pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
+    result = bootstrap_result(pairs, n_resamples, rng)
     return SKCEResult(**vars(result), **how)
 
 
@@ -149,10 +147,8 @@ def skce(
     >>> float(sc.skce(predictions, [0, 0, 1]))  # the mean over pairs of 1/2, -1/2 and -1/2
     -0.16666666666666666
     """
-    pairs, reference, *_ = skce_pairs(
-        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, as_generator(rng)
-    )
-    return statistic_of(pairs, reference)
+    pairs, _ = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, as_generator(rng))
+    return statistic_of(pairs)
 
 
 def skce_pairs(
@@ -163,8 +159,8 @@ def skce_pairs(
     n_samples: int | None,
     sampler: MALA | None,
     rng: np.random.Generator,
-) -> tuple[ProductOfPairs, Array, Mapping[str, Any], dict[str, Any]]:
-    """Pair function, an array to work like, bandwidths, and how expectations were found."""
+) -> tuple[Pairs, dict[str, Any]]:
+    """Pair function, and how expectations were found."""
     check_count(n_samples, "n_samples")
     if sampler is not None and not isinstance(sampler, MALA):
         raise TypeError(f"`sampler` must be `MALA(...)` or None, but is {sampler!r}.")
@@ -183,12 +179,11 @@ def skce_pairs(
         targets = array_namespace(targets).astype(targets, dtype, copy=False)
         width = like(bandwidth, targets)
         surprise, how = surprise_of(predictions, targets, target_kernel, width, n_samples, sampler, rng)
-    return ProductOfPairs((cast_gram(gram, dtype), surprise)), targets, {"target": bandwidth, **bandwidths}, how
+    function = ProductOfPairs((cast_gram(gram, dtype), surprise))
+    return Pairs(function, targets, {"target": bandwidth, **bandwidths}), how
 
 
-def _class_pairs(
-    predictions: Categorical, y: Any, kernel: DistributionKernel
-) -> tuple[ProductOfPairs, Array, Mapping[str, Any], dict[str, Any]]:
+def _class_pairs(predictions: Categorical, y: Any, kernel: DistributionKernel) -> tuple[Pairs, dict[str, Any]]:
     if not isinstance(kernel, MMD):
         raise TypeError(
             f"`distribution_kernel` must be `kernels.MMD` for classes, which have no scores, but is {kernel!r}."
@@ -202,7 +197,8 @@ def _class_pairs(
     bandwidth = resolve_bandwidth(kernel.bandwidth, probabilities, residuals)
     gram = EmbeddingGram(probabilities.features / bandwidth, "gaussian")
     how = {"expectations": "classes", "acceptance": None}
-    return ProductOfPairs((gram, Product(residuals, residuals))), residuals, {"distribution": bandwidth}, how
+    function = ProductOfPairs((gram, Product(residuals, residuals)))
+    return Pairs(function, residuals, {"distribution": bandwidth}), how
 
 
 def surprise_of(

@@ -32,6 +32,8 @@ class CalibrationResult:
         The bandwidths used: "target", "distribution" and, for kernels that have one, "ground".
     n, n_resamples : int
         Number of predictions and of bootstrap draws.
+    coordinates : str
+        The space in which targets were judged: "identity", or what they were mapped by.
     """
 
     statistic: float
@@ -41,6 +43,7 @@ class CalibrationResult:
     bandwidths: Mapping[str, float]
     n: int
     n_resamples: int
+    coordinates: str = field(default="identity", kw_only=True)
 
     def rejects(self, alpha: float = 0.05) -> bool:
         """Whether calibration is rejected at level `alpha`."""

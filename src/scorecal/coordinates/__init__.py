@@ -1,7 +1,8 @@
 """In which space targets are judged: maps that carry targets and scores along."""
 
+from ..predictions import Box, Simplex
 from .identity import Coordinates, identity
-from .supports import Box, Simplex
-from .unconstrain import unconstrain
+from .standardise import standardise
+from .unconstrain import natural, unconstrain
 
-__all__ = ["Box", "Coordinates", "Simplex", "identity", "unconstrain"]
+__all__ = ["Box", "Coordinates", "Simplex", "identity", "natural", "standardise", "unconstrain"]

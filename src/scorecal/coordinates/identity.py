@@ -12,11 +12,19 @@ from collections.abc import Callable
 from .._arrays import Array
 from ..predictions import Predictions, evaluate_score
 
-__all__ = ["Coordinates", "identity"]
+__all__ = ["Coordinates", "Located", "identity"]
 
-Coordinates = Callable[[Predictions, Array], tuple[Predictions, Array, Array]]
+Located = tuple[Predictions, Array, Array]
+Coordinates = Callable[[Predictions, Array], Located]
 
 
-def identity(predictions: Predictions, y: Array) -> tuple[Predictions, Array, Array]:
+def identity(predictions: Predictions, y: Array) -> Located:
     """Targets and scores as they are."""
+    support = getattr(predictions, "support", None)
+    if support is not None:
+        raise ValueError(
+            f"`predictions` live on a bounded support, {support}, where their densities need not vanish at the "
+            "boundary, and score-based tests would reject even a calibrated model. Leave `coordinates` unset, or give "
+            "`coordinates.unconstrain(support)`."
+        )
     return predictions, y, evaluate_score(predictions, y)

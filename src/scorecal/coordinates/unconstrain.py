@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._arrays import Array, array_namespace, has_values, to_numpy
-from ..predictions import Predictions, ScoreFunction, Scores, evaluate_score
-from .identity import Coordinates
-from .supports import Support, as_support
+from ..predictions import Predictions, Support, as_support
+from .identity import Coordinates, Located, identity
+from .mapped import map_all
 
-__all__ = ["unconstrain"]
+__all__ = ["natural", "unconstrain"]
 
 
 def unconstrain(support: Any) -> Coordinates:
     """Coordinates without a boundary, for targets and predictions on a bounded support.
 
     Score-based tests need densities that vanish at the boundary. On a bounded support they would reject calibrated
-    predictions too; in these coordinates they do not.
+    predictions too; in these coordinates they do not. Predictions that say what their `support` is are mapped without
+    being asked.
 
     Parameters
     ----------
@@ -33,7 +35,8 @@ def unconstrain(support: Any) -> Coordinates:
 
     Notes
     -----
-    Kernels compare predictions, and place base points, in the new coordinates too; N(0, I) fits well there.
+    Kernels compare predictions, and place base points, in the new coordinates too: a `base` that is given is one of
+    them; the prior that predictions carry is mapped along; and N(0, I) fits well where there is none.
 
     Examples
     --------
@@ -49,36 +52,33 @@ def unconstrain(support: Any) -> Coordinates:
     >>> sc.kccsd_test(predictions, y, coordinates=sc.coordinates.unconstrain(sc.coordinates.Box(0, 1)), rng=1).rejects()
     False
     """
-    found = as_support(support)
-
-    def unconstrained(predictions: Predictions, y: Array) -> tuple[Predictions, Array, Array]:
-        dim = found.check_dim(predictions.dim)
-        _check_inside("y", y, found)
-        targets = found.inverse(y)
-        mapped = _mapped(predictions, found, dim)
-        return mapped, targets, evaluate_score(mapped, targets)
-
-    return unconstrained
+    return _Unconstrained(as_support(support))
 
 
-def _mapped(predictions: Predictions, support: Support, dim: int) -> Predictions:
-    if isinstance(predictions, Scores):
-        raise TypeError(
-            "`Scores` hold numbers in the coordinates they were computed in; map the targets, scores and base points "
-            "before, or give a `ScoreFunction`."
-        )
-
-    def score(z: Array) -> Array:
-        return support.carry(z, predictions.score(support.forward(z)))
-
-    return ScoreFunction(score, predictions.n, dim)
+def natural(predictions: Predictions) -> Coordinates:
+    """Those without a boundary, if the predictions say that their support has one; otherwise the identity."""
+    support = getattr(predictions, "support", None)
+    return identity if support is None else unconstrain(support)
 
 
-def _check_inside(name: str, y: Array, support: Support) -> None:
+@dataclass(frozen=True)
+class _Unconstrained:
+    support: Support
+
+    def __repr__(self) -> str:
+        return f"unconstrain({self.support!r})"
+
+    def __call__(self, predictions: Predictions, y: Array) -> Located:
+        dim = self.support.check(predictions.n, predictions.dim)
+        _check_inside(y, self.support)
+        return map_all(predictions, y, self.support, dim)
+
+
+def _check_inside(y: Array, support: Support) -> None:
     inside = support.contains(y)
     if has_values(y) and not bool(array_namespace(y).all(inside)):
         row = int(np.argmin(to_numpy(inside)))
         raise ValueError(
-            f"`{name}` must lie inside the support, its boundary excluded, but row {row} is {to_numpy(y)[row]}. Likely "
+            f"`y` must lie inside the support, its boundary excluded, but row {row} is {to_numpy(y)[row]}. Likely "
             "causes: the support of another quantity, or targets that were rounded or clipped to its ends."
         )

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, check_finite, like
-from ..predictions import Gaussian, Predictions, evaluate_score
+from ..predictions import Gaussian, Predictions, Prior, draw_samples, evaluate_score
 
 __all__ = ["DEFAULT_N_BASE", "base_measure", "base_scores", "check_base", "check_count"]
 
 DEFAULT_N_BASE = 10
+_DRAWS_TO_MATCH = 10  # of each prediction
 
 
 def check_count(value: Any, name: str, optional: bool = True) -> None:
@@ -40,17 +41,22 @@ def check_base(base: Any, n_base: int | None) -> None:
             raise ValueError("`n_base` is the number of points to draw; leave it None when `base` gives the points.")
 
 
-def base_measure(base: Any, predictions: Predictions, reference: Array) -> Gaussian | Array | None:
-    """A Gaussian, base points (m, d), or None where the predictions carry scores at base points of their own."""
+def base_measure(
+    base: Any, predictions: Predictions, reference: Array, rng: np.random.Generator
+) -> Prior | Array | None:
+    """One distribution, base points (m, d), or None where the predictions carry scores at base points of their own."""
+    if base is None:
+        if getattr(predictions, "at_base", None) is not None:
+            return None
+        base = getattr(predictions, "prior", None) or Gaussian(like(np.zeros((1, predictions.dim)), reference), 1.0)
+    measure: Prior
     if isinstance(base, Gaussian):
         mean, covariance = (like(part, reference) for part in base.moments())
         measure = Gaussian(mean, covariance=covariance)
     elif isinstance(base, str):
-        measure = _match(predictions, reference)
-    elif base is None:
-        if getattr(predictions, "at_base", None) is not None:
-            return None
-        measure = Gaussian(like(np.zeros((1, predictions.dim)), reference), 1.0)
+        measure = _match(predictions, reference, rng)
+    elif hasattr(base, "sample"):
+        measure = base
     else:
         points, _ = as_arrays(base=base, y=reference)
         points = like(points, reference)
@@ -65,28 +71,40 @@ def _check_dim(dim: int, predictions: Predictions) -> None:
         raise ValueError(f"`base` lives in dimension {dim} but the predictions in dimension {predictions.dim}.")
 
 
-def _match(predictions: Predictions, reference: Array) -> Gaussian:
+def _match(predictions: Predictions, reference: Array, rng: np.random.Generator) -> Gaussian:
     """The Gaussian with the mean and covariance of a draw from a prediction chosen at random: never of the targets."""
-    if not hasattr(predictions, "moments"):
-        raise TypeError(
-            f'`base="match"` needs the moments of the predictions, which {type(predictions).__name__} does not have. '
-            "Give a `Gaussian` of one row, for instance the prior."
-        )
     xp = array_namespace(reference)
-    means, covariances = predictions.moments()
+    if hasattr(predictions, "moments"):
+        means, covariances = (like(part, reference) for part in predictions.moments())
+        within = xp.mean(covariances, axis=0)
+    elif hasattr(predictions, "sample"):
+        draws = like(draw_samples(predictions, _DRAWS_TO_MATCH, rng), reference)
+        means, within = xp.reshape(draws, (-1, predictions.dim)), 0.0
+    else:
+        raise TypeError(
+            f'`base="match"` needs the moments of the predictions, or draws, and {type(predictions).__name__} offers '
+            "neither. Give a `Gaussian` of one row, or leave `base` unset."
+        )
     mean = xp.mean(means, axis=0, keepdims=True)
     spread = means - mean
-    return Gaussian(mean, covariance=xp.mean(covariances, axis=0) + spread.mT @ spread / predictions.n)
+    return Gaussian(mean, covariance=within + spread.mT @ spread / means.shape[0])
 
 
 def base_scores(
-    measure: Gaussian | Array | None, predictions: Predictions, n_base: int | None, rng: np.random.Generator
+    measure: Prior | Array | None,
+    predictions: Predictions,
+    reference: Array,
+    n_base: int | None,
+    rng: np.random.Generator,
 ) -> tuple[Array | None, Array]:
     """Base points (m, d), if known, and the scores of all predictions there, (n, m, d)."""
     if measure is None:
         if n_base is not None:
             raise ValueError("`n_base` asks for new base points, but the predictions are known at their own ones only.")
         return predictions.base_points, predictions.at_base  # type: ignore[attr-defined]
-    points = measure.sample(n_base or DEFAULT_N_BASE, rng) if isinstance(measure, Gaussian) else measure[:, None, :]
-    scores = evaluate_score(predictions, points)
-    return points[:, 0, :], array_namespace(scores).permute_dims(scores, (1, 0, 2))
+    if hasattr(measure, "sample"):
+        points = like(draw_samples(measure, n_base or DEFAULT_N_BASE, rng), reference)[0, ...]
+    else:
+        points = measure
+    scores = evaluate_score(predictions, points[:, None, :])
+    return points, array_namespace(scores).permute_dims(scores, (1, 0, 2))

@@ -52,7 +52,7 @@ class GFD:
     ----------
     base : Gaussian of one row, array (m, d), "match" or None
         The base measure nu: a Gaussian, points drawn from any nu, or a Gaussian matched to the predictions. None: the
-        base points that the predictions carry, otherwise N(0, I).
+        base points or the prior that the predictions carry, otherwise N(0, I).
     n_base : int, optional
         Number of base points to draw. None: the closed form for Gaussian predictions, otherwise 10 points.
     bandwidth : "median" or float
@@ -81,14 +81,14 @@ class GFD:
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
-        base = base_measure(self.base, predictions, reference)
+        base = base_measure(self.base, predictions, reference, rng)
         if (
             self.n_base is None
             and isinstance(base, GaussianPredictions)
             and isinstance(predictions, GaussianPredictions)
         ):
             return Euclidean(embeddings.gaussian_gfd(predictions, base)), {}
-        _, scores = base_scores(base, predictions, self.n_base, rng)
+        _, scores = base_scores(base, predictions, reference, self.n_base, rng)
         return Euclidean(embeddings.sampled_gfd(scores)), {}
 
 
@@ -121,7 +121,7 @@ class KGFD:
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
-        base = base_measure(self.base, predictions, reference)
+        base = base_measure(self.base, predictions, reference, rng)
         diffusion = isinstance(self.ground, Diffusion)
         smooth = self.ground.kernel if isinstance(self.ground, Diffusion) else self.ground
         if (
@@ -133,7 +133,7 @@ class KGFD:
             tau = _ground_bandwidth(smooth, predictions, None)
             exact = embeddings.gaussian_diffusion_kgfd if diffusion else embeddings.gaussian_kgfd
             return Euclidean(exact(predictions, base, tau)), {"ground": tau}
-        points, scores = base_scores(base, predictions, self.n_base, rng)
+        points, scores = base_scores(base, predictions, reference, self.n_base, rng)
         if points is None:
             raise ValueError("`KGFD` needs the base points themselves: give `base_points` to `Scores`, or use `GFD`.")
         tau = _ground_bandwidth(smooth, predictions, points)

@@ -6,23 +6,32 @@ from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
 from .numpyro_distribution import from_numpyro
-from .protocol import Predictions, check_predictions, draw_samples, evaluate_score, held_array
+from .protocol import Predictions, Prior, check_predictions, describe, draw_samples, evaluate_score, held_array
+from .sbi_posterior import from_sbi
 from .scores import ScoreFunction, Scores
+from .supports import Box, Simplex, Support, as_support
 from .torch_distribution import from_torch
 
 __all__ = [
     "MALA",
+    "Box",
     "Categorical",
     "Gaussian",
     "GaussianMixture",
     "LogDensity",
     "Predictions",
+    "Prior",
     "ScoreFunction",
     "Scores",
+    "Simplex",
+    "Support",
+    "as_support",
     "check_predictions",
+    "describe",
     "draw_samples",
     "evaluate_score",
     "from_numpyro",
+    "from_sbi",
     "from_torch",
     "held_array",
 ]

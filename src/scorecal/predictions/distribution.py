@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .._arrays import Array
 from .protocol import describe
+from .supports import Box, Support, bounded_support
 
 __all__ = ["BatchOfDistributions", "check_distribution"]
 
@@ -25,6 +27,17 @@ class BatchOfDistributions:
     def dim(self) -> int:
         return int(self.distribution.event_shape[0]) if self.distribution.event_shape else 1
 
+    @cached_property
+    def support(self) -> Support | None:
+        """Where the distributions live, if not on all of R^dim."""
+        try:
+            found = bounded_support(self.distribution.support)
+        except NotImplementedError:
+            return None
+        if isinstance(found, Box) and not self.distribution.event_shape and found.low.ndim == 1:
+            return Box(found.low[:, None], found.high[:, None])  # one row for each distribution on the line
+        return found
+
     def __repr__(self) -> str:
         return describe(self, type(self.distribution).__name__)
 
@@ -39,7 +52,7 @@ class BatchOfDistributions:
 
 
 def check_distribution(distribution: Any, wrapped: str) -> None:
-    """Raise, with the way out, unless it is a batch of n distributions on all of R^d.
+    """Raise, with the way out, unless it is a batch of n continuous distributions on R^d or a part of it.
 
     `wrapped` is how its library makes dimensions of what is a second batch axis.
     """
@@ -50,14 +63,7 @@ def check_distribution(distribution: Any, wrapped: str) -> None:
         return
     if support.is_discrete:
         raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
-    while hasattr(support, "base_constraint"):
-        support = support.base_constraint
-    if type(support).__name__ != "_Real":  # of both libraries; the Stein identity needs densities without an edge
-        raise ValueError(
-            f"`distribution` lives on a bounded support ({support}), where score-based tests would reject even a "
-            "calibrated model. Give its score as a `ScoreFunction`, and to the test "
-            "`coordinates=scorecal.coordinates.unconstrain(support)`."
-        )
+    bounded_support(support)
 
 
 def _check_shapes(batch: tuple[int, ...], event: tuple[int, ...], wrapped: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import Array, array_namespace, as_arrays
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
-from .protocol import Predictions, check_predictions, draw_samples, held_array
+from .protocol import Predictions, Prior, check_predictions, draw_samples, held_array
 from .scores import Scores
 
 __all__ = ["JoinedSamplers", "check_joinable", "join"]
@@ -30,6 +30,10 @@ class Joined:
     @property
     def dim(self) -> int:
         return self.first.dim
+
+    @property
+    def prior(self) -> Prior | None:
+        return getattr(self.first, "prior", None)
 
     def score(self, y: Array) -> Array:
         scores = [self.first.score(y), self.second.score(y)]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_jax_array, is_torch_array
 
 from .._arrays import Array, array_namespace
 from .._autodiff import row_values_and_slopes
-from .protocol import describe
+from .protocol import Prior, check_prior, describe
+from .supports import bounded_support
 
 __all__ = ["LogDensity"]
 
@@ -33,6 +35,11 @@ class LogDensity:
         One row for each prediction. It says in which library, dtype and on which device the density is evaluated.
     dim : int
         Dimension of the targets.
+    support : Box, Simplex or constraint, optional
+        Where the targets live, unless on all of R^dim; tests then use `coordinates.unconstrain(support)`.
+    prior : one distribution, optional
+        The distribution of the targets before any prediction, such as a `Gaussian` of one row: the base measure of
+        `GFD` and `KGFD`.
 
     Examples
     --------
@@ -50,6 +57,9 @@ class LogDensity:
     log_density: Callable[[Array, Array], Array]
     x: Array
     dim: int
+    _: KW_ONLY
+    support: Any = None
+    prior: Prior | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.log_density):
@@ -65,6 +75,8 @@ class LogDensity:
             raise ValueError(f"`x` must have one row for each prediction, but has shape {tuple(self.x.shape)}.")
         if isinstance(self.dim, bool) or not isinstance(self.dim, (int, np.integer)) or self.dim < 1:
             raise ValueError(f"`dim` must be a positive integer, but is {self.dim!r}.")
+        object.__setattr__(self, "support", bounded_support(self.support))
+        check_prior(self.prior, self.dim)
 
     @property
     def n(self) -> int:

@@ -25,7 +25,7 @@ def from_numpyro(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : numpyro.distributions.Distribution
-        Of batch shape (n,) and event shape (d,) or (), on all of R^d.
+        Of batch shape (n,) and event shape (d,) or (). On a bounded support, tests map it to one without a boundary.
 
     Returns
     -------

@@ -12,7 +12,9 @@ from .._arrays import Array, array_namespace, check_finite, has_values
 
 __all__ = [
     "Predictions",
+    "Prior",
     "check_predictions",
+    "check_prior",
     "describe",
     "draw_samples",
     "evaluate_log_prob",
@@ -28,7 +30,8 @@ class Predictions(Protocol):
     `score(y)` broadcasts `y` against (n, dim) as `torch.distributions` does: targets (n, dim) give
     (n, dim); points shared by all predictions, (m, 1, dim), give (m, n, dim). Where they exist there is more:
     `log_prob(y)`, `sample(n_samples, rng)` of shape (n_samples, n, dim), and `moments()`, the means (n, dim)
-    and covariances (n, dim, dim).
+    and covariances (n, dim, dim); `support`, where targets live if not on all of R^dim, and `prior`, the
+    distribution of targets before any prediction, a batch of one row.
     """
 
     @property
@@ -38,6 +41,18 @@ class Predictions(Protocol):
     def dim(self) -> int: ...
 
     def score(self, y: Array) -> Array: ...
+
+
+class Prior(Protocol):
+    """The one distribution of targets before any prediction, as far as it is asked."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array: ...
 
 
 def check_predictions(name: str, predictions: Any) -> None:
@@ -51,6 +66,17 @@ def check_predictions(name: str, predictions: Any) -> None:
         raise TypeError(
             f"`{name}` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, but is of type "
             f"{type(predictions).__name__}, which has no `{missing[0]}`."
+        )
+
+
+def check_prior(prior: Any, dim: int) -> None:
+    """Raise unless it is None or one distribution that can be drawn from."""
+    if prior is None:
+        return
+    if getattr(prior, "n", None) != 1 or getattr(prior, "dim", None) != dim or not hasattr(prior, "sample"):
+        raise ValueError(
+            f"`prior` must be one distribution on R^{dim} that can be sampled, such as a `Gaussian` of one row, but is "
+            f"{prior!r}."
         )
 
 
@@ -107,7 +133,7 @@ def evaluate_log_prob(predictions: Any, y: Array) -> Array:
     return values
 
 
-def draw_samples(predictions: Predictions, n_samples: int, rng: np.random.Generator) -> Array:
+def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.random.Generator) -> Array:
     """Draws of shape (n, n_samples, dim), checked."""
     sample = getattr(predictions, "sample", None)
     if sample is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values
-from .protocol import describe
+from .protocol import Prior, check_prior, describe
+from .supports import bounded_support
 
 __all__ = ["ScoreFunction", "Scores"]
 
@@ -131,6 +133,11 @@ class ScoreFunction:
         Number of predictions.
     dim : int
         Dimension of the targets.
+    support : Box, Simplex or constraint, optional
+        Where the targets live, unless on all of R^dim; tests then use `coordinates.unconstrain(support)`.
+    prior : one distribution, optional
+        The distribution of the targets before any prediction, such as a `Gaussian` of one row: the base measure of
+        `GFD` and `KGFD`.
 
     Examples
     --------
@@ -144,6 +151,9 @@ class ScoreFunction:
     score: Callable[[Array], Array]
     n: int
     dim: int
+    _: KW_ONLY
+    support: Any = None
+    prior: Prior | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.score):
@@ -152,3 +162,5 @@ class ScoreFunction:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"`{name}` must be a positive integer, but is {value!r}.")
+        object.__setattr__(self, "support", bounded_support(self.support))
+        check_prior(self.prior, self.dim)

@@ -13,9 +13,9 @@ from .gaussian import Gaussian
 from .mixture import GaussianMixture
 from .protocol import Predictions
 
-__all__ = ["TorchDistribution", "from_torch"]
+__all__ = ["ROWS_AT_ONCE", "TorchDistribution", "from_torch", "seeded_draws"]
 
-_ROWS_AT_ONCE = 16384
+ROWS_AT_ONCE = 16384
 
 
 def from_torch(distribution: Any) -> Predictions:
@@ -24,7 +24,7 @@ def from_torch(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : torch.distributions.Distribution
-        Of batch shape (n,) and event shape (d,) or (), on all of R^d; a
+        Of batch shape (n,) and event shape (d,) or (); a
         `TransformedDistribution`, such as a flow, included.
 
     Returns
@@ -63,7 +63,7 @@ class TorchDistribution(BatchOfDistributions):
         slope = torch.func.grad(lambda points: self.log_prob(points).sum())
         if points.ndim == 2:
             return slope(points)
-        return torch.cat([slope(part) for part in points.split(max(1, _ROWS_AT_ONCE // self.n))])
+        return torch.cat([slope(part) for part in points.split(max(1, ROWS_AT_ONCE // self.n))])
 
     def broadcast(self, y: Array) -> Array:
         if not isinstance(y, _torch().Tensor):
@@ -72,12 +72,17 @@ class TorchDistribution(BatchOfDistributions):
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws (n_samples, n, dim), by torch's own generator, seeded from `rng` and then put back."""
-        torch = _torch()
-        seed = int(np.random.default_rng(rng).integers(2**63))
-        with torch.random.fork_rng(), torch.no_grad():
-            torch.manual_seed(seed)
-            draws = self.distribution.sample((n_samples,))
+        draws = seeded_draws(self.distribution, n_samples, rng)
         return draws if self.distribution.event_shape else draws[..., None]
+
+
+def seeded_draws(distribution: Any, n_samples: int, rng: Any) -> Array:
+    """Draws by torch's own generator, seeded from `rng` and then put back."""
+    torch = _torch()
+    seed = int(np.random.default_rng(rng).integers(2**63))
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(seed)
+        return distribution.sample((n_samples,))
 
 
 def _torch() -> Any:

@@ -12,14 +12,14 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, like, to_numpy
 
-__all__ = ["Box", "Simplex", "Support", "as_support"]
+__all__ = ["Box", "Simplex", "Support", "as_support", "bounded_support"]
 
 
 class Support(Protocol):
     """Where targets live."""
 
-    def check_dim(self, dim: int) -> int:
-        """The dimension of z for targets of dimension `dim`; raises where they cannot live here."""
+    def check(self, n: int, dim: int) -> int:
+        """The dimension of z for n targets of dimension `dim`; raises where they cannot live here."""
         ...
 
     def contains(self, y: Array) -> Array:
@@ -41,8 +41,8 @@ class Box:
 
     Parameters
     ----------
-    low, high : float or array_like, shape (d,)
-        Ends, which may be infinite.
+    low, high : float or array_like, shape (d,) or (n, d)
+        Ends, which may be infinite, and may differ between predictions.
 
     Examples
     --------
@@ -57,14 +57,26 @@ class Box:
 
     def __post_init__(self) -> None:
         low, high = np.broadcast_arrays(np.asarray(self.low, np.float64), np.asarray(self.high, np.float64))
-        if low.ndim > 1 or not np.all(low < high):
-            raise ValueError(f"`low` must be below `high`, numbers or of shape (d,), but they are {low} and {high}.")
+        if low.ndim > 2 or not np.all(low < high):
+            raise ValueError(
+                f"`low` must be below `high`, numbers or of shape (d,) or (n, d), but they are {low} and {high}."
+            )
+        if low.ndim == 2 and np.all((low == low[:1]) & (high == high[:1])):
+            low, high = low[0], high[0]
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
-    def check_dim(self, dim: int) -> int:
-        if self.low.ndim == 1 and self.low.shape[0] not in (1, dim):
-            raise ValueError(f"`low` and `high` are of dimension {self.low.shape[0]}, but the targets of {dim}.")
+    def __repr__(self) -> str:
+        if self.low.ndim == 2:
+            return f"Box({self.low.shape[0]} rows of ends)"
+        low, high = (np.array2string(end, separator=", ", threshold=6, edgeitems=2) for end in (self.low, self.high))
+        return f"Box({low}, {high})"
+
+    def check(self, n: int, dim: int) -> int:
+        if self.low.ndim and self.low.shape[-1] not in (1, dim):
+            raise ValueError(f"`low` and `high` are of dimension {self.low.shape[-1]}, but the targets of {dim}.")
+        if self.low.ndim == 2 and self.low.shape[0] != n:
+            raise ValueError(f"`low` and `high` have {self.low.shape[0]} rows, but there are {n} predictions.")
         return dim
 
     def contains(self, y: Array) -> Array:
@@ -130,7 +142,7 @@ class Simplex:
     array([[-0.693, -0.693]])
     """
 
-    def check_dim(self, dim: int) -> int:
+    def check(self, n: int, dim: int) -> int:
         if dim < 2:
             raise ValueError(f"A simplex needs targets of at least 2 parts, but they have {dim}.")
         return dim - 1
@@ -158,6 +170,14 @@ class Simplex:
         return y[..., :-1] * centred + 1.0 - y.shape[-1] * y[..., :-1]
 
 
+def bounded_support(support: Any) -> Support | None:
+    """A `Box` or `Simplex` that has a boundary; None for None and for all of R^d."""
+    found = None if support is None else as_support(support)
+    if isinstance(found, Box) and not np.any(np.isfinite(found.low) | np.isfinite(found.high)):
+        return None
+    return found
+
+
 def as_support(support: Any) -> Support:
     """A `Box` or `Simplex`, or what stands for one in torch or numpyro."""
     if isinstance(support, Box | Simplex):
@@ -167,6 +187,8 @@ def as_support(support: Any) -> Support:
         inner = inner.base_constraint
     if getattr(inner, "is_discrete", False):
         raise TypeError(f"`support` is discrete ({support}), and has no scores.")
+    if hasattr(inner, "cseq"):
+        return _side_by_side(inner)
     name = type(inner).__name__.lower()
     if "simplex" in name:
         return Simplex()
@@ -179,3 +201,14 @@ def as_support(support: Any) -> Support:
         f"`support` must be `coordinates.Box`, `coordinates.Simplex`, or an interval, half-line or simplex of torch or "
         f"numpyro, but is {support!r}."
     )
+
+
+def _side_by_side(parts: Any) -> Box:
+    """What torch's `constraints.cat` says: other ends for other dimensions."""
+    ends: list[tuple[Any, Any]] = []
+    for part, length in zip(parts.cseq, parts.lengths, strict=True):
+        box = as_support(part)
+        if not isinstance(box, Box):
+            raise TypeError(f"`support` puts a {box!r} beside other dimensions, which cannot be mapped.")
+        ends.append((np.broadcast_to(box.low, (length,)), np.broadcast_to(box.high, (length,))))
+    return Box(*(np.concatenate(side) for side in zip(*ends, strict=True)))

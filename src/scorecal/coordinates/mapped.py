@@ -1,0 +1,88 @@
+"""Predictions seen through a bijection y = forward(z) that is the same for all of them, up to their supports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._arrays import Array, array_namespace
+from ..predictions import Predictions, Scores, describe, evaluate_score
+from .identity import Located
+
+__all__ = ["Bijection", "map_all"]
+
+
+class Bijection(Protocol):
+    """Of z to y = forward(z); with J its Jacobian, `carry` gives J' s(y) + grad log |det J|, the score of z."""
+
+    def inverse(self, y: Array) -> Array: ...
+
+    def forward(self, z: Array) -> Array: ...
+
+    def carry(self, z: Array, scores: Array) -> Array: ...
+
+
+def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Located:
+    """Predictions, targets and scores at the targets in z, of dimension `dim`."""
+    z = bijection.inverse(y)
+    mapped: Predictions
+    if isinstance(predictions, Scores):
+        mapped = _map_scores(predictions, z, bijection)
+    else:
+        mapped = _mapped(predictions, bijection, dim)
+    return mapped, z, evaluate_score(mapped, z)
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """Predictions of z, where those of y = forward(z) are given, and their prior."""
+
+    predictions: Predictions
+    bijection: Bijection
+    dim: int
+
+    @property
+    def n(self) -> int:
+        return self.predictions.n
+
+    def __repr__(self) -> str:
+        return describe(self, f"{self.predictions!r} by {self.bijection!r}")
+
+    def score(self, z: Array) -> Array:
+        """Scores at `z`, broadcast against (n, dim)."""
+        return self.bijection.carry(z, self.predictions.score(self.bijection.forward(z)))
+
+    @property
+    def prior(self) -> Mapped | None:
+        prior = getattr(self.predictions, "prior", None)
+        return None if prior is None else _mapped(prior, self.bijection, self.dim)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MappedSampler(Mapped):
+    """Predictions that can be sampled."""
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws of z, (n_samples, n, dim)."""
+        return self.bijection.inverse(self.predictions.sample(n_samples, rng))  # type: ignore[attr-defined]
+
+
+def _mapped(predictions: Predictions, bijection: Bijection, dim: int) -> Mapped:
+    kind = MappedSampler if hasattr(predictions, "sample") else Mapped
+    return kind(predictions, bijection, dim)
+
+
+def _map_scores(scores: Scores, z: Array, bijection: Bijection) -> Scores:
+    """Numbers that were computed elsewhere, at the targets and at the base points."""
+    at_targets = bijection.carry(z, scores.at_targets)
+    if scores.at_base is None:
+        return Scores(at_targets)
+    if scores.base_points is None:
+        raise ValueError("`Scores` can be mapped only where they hold the `base_points` of their `at_base`.")
+    points = bijection.inverse(scores.base_points)
+    xp = array_namespace(points)
+    if not bool(np.asarray(xp.all(xp.isfinite(points)))):
+        raise ValueError("`base_points` of `Scores` must lie inside the support, its boundary excluded.")
+    return Scores(at_targets, bijection.carry(points, scores.at_base), points)

@@ -1,0 +1,119 @@
+"""One unit and origin for each dimension, from the prior or from the predictions; never from the targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, check_finite, has_values, like
+from ..predictions import Gaussian, GaussianMixture, Predictions, draw_samples, evaluate_score
+from .identity import Coordinates, Located
+from .mapped import map_all
+from .unconstrain import natural
+
+__all__ = ["standardise"]
+
+_N_PRIOR_DRAWS, _N_PREDICTIVE_DRAWS = 10_000, 10
+_SEED = 0  # of the draws that stand for moments: a constant, so that the statistic does not depend on `rng`
+
+
+def standardise(by: str = "predictions") -> Coordinates:
+    """Coordinates of mean 0 and standard deviation 1 in every dimension, under the prior or the predictions.
+
+    Dimensions in very unequal units would let the largest one alone decide the distances between targets; and N(0, I),
+    the base measure of `GFD` where predictions carry no prior, fits predictions in these coordinates. Predictions on a
+    bounded support are first mapped to one without a boundary.
+
+    Parameters
+    ----------
+    by : {"predictions", "prior"}
+        Whose moments: those of a draw from a prediction chosen at random, or of the prior that the predictions carry.
+        Found from draws where there is no closed form.
+
+    Returns
+    -------
+    callable
+        For the argument `coordinates` of `kccsd_test`.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.mgm(200, 0.5, rng=0)
+    >>> far = sc.Gaussian(1000.0 * predictions.mean + 1e5, 1000.0 * predictions.scale)
+    >>> sc.kccsd_test(far, 1000.0 * y + 1e5, coordinates=sc.coordinates.standardise(), rng=0).coordinates
+    'standardise("predictions")'
+    """
+    if by not in ("predictions", "prior"):
+        raise ValueError(f'`by` must be "predictions" or "prior", but is {by!r}.')
+    return _Standardised(by)
+
+
+@dataclass(frozen=True)
+class _Standardised:
+    by: str
+
+    def __repr__(self) -> str:
+        return f'standardise("{self.by}")'
+
+    def __call__(self, predictions: Predictions, y: Array) -> Located:
+        unbounded, targets, _ = natural(predictions)(predictions, y)
+        mean, sd = _moments(unbounded, targets, self.by)
+        affine = Affine(mean, sd)
+        if isinstance(unbounded, Gaussian | GaussianMixture):
+            moved, z = _in_closed_form(unbounded, affine), affine.inverse(targets)
+            return moved, z, evaluate_score(moved, z)
+        return map_all(unbounded, targets, affine, unbounded.dim)
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """y = mean + sd z in every dimension."""
+
+    mean: Array
+    sd: Array
+
+    def __repr__(self) -> str:
+        return "Affine"
+
+    def inverse(self, y: Array) -> Array:
+        return (y - self.mean) / self.sd
+
+    def forward(self, z: Array) -> Array:
+        return self.mean + self.sd * z
+
+    def carry(self, z: Array, scores: Array) -> Array:
+        return scores * self.sd
+
+
+def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array, Array]:
+    """Mean and standard deviation (d,) of a draw."""
+    judges: Any = predictions
+    if by == "prior":
+        judges = getattr(predictions, "prior", None)
+        if judges is None:
+            raise TypeError(f'`standardise("prior")` needs predictions that carry a `prior`; {predictions!r} do not.')
+    xp = array_namespace(reference)
+    if hasattr(judges, "moments"):
+        means, covariances = (like(part, reference) for part in judges.moments())
+        mean = xp.mean(means, axis=0)
+        variance = xp.mean(xp.linalg.diagonal(covariances) + (means - mean) ** 2, axis=0)
+    else:
+        n_draws = _N_PRIOR_DRAWS if by == "prior" else _N_PREDICTIVE_DRAWS
+        draws = like(draw_samples(judges, n_draws, np.random.default_rng(_SEED)), reference)
+        mean, variance = xp.mean(draws, axis=(0, 1)), xp.var(draws, axis=(0, 1))
+    check_finite(f"moments of the {by}", variance, "Likely cause: tails so heavy that there is no variance.")
+    if has_values(variance) and not bool(xp.all(variance > 0)):
+        raise ValueError(f"`standardise` found a dimension in which the {by} do not vary.")
+    return mean, xp.sqrt(variance)
+
+
+def _in_closed_form(predictions: Gaussian | GaussianMixture, affine: Affine) -> Gaussian | GaussianMixture:
+    sd = affine.sd
+    if isinstance(predictions, GaussianMixture):
+        return replace(predictions, means=affine.inverse(predictions.means), scales=predictions.scales / sd)
+    mean = affine.inverse(predictions.mean)
+    if predictions.scale is not None:
+        return Gaussian(mean, predictions.scale / sd)
+    return Gaussian(mean, covariance=predictions.covariance / (sd[:, None] * sd))
