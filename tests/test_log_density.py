@@ -1,5 +1,8 @@
 """`LogDensity`: scores against finite differences, shapes, precision, and what it says when it fails."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from conftest import make_backend
@@ -31,9 +34,9 @@ def batched_quartic(y, x):
 @pytest.mark.parametrize("dim", [1, 3])
 @pytest.mark.parametrize("lead", [(), (4,)])
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("n_at_once", [2, 4096])
-def test_scores_against_finite_differences(framework, dim, lead, shared, n_at_once, monkeypatch):
-    monkeypatch.setattr(module, "_N_AT_ONCE", n_at_once)
+@pytest.mark.parametrize("budget", [1, 2_000, 256_000_000])  # bytes: one row at once, a few, all
+def test_scores_against_finite_differences(framework, dim, lead, shared, budget, monkeypatch):
+    monkeypatch.setattr(module, "_BUDGET", budget)
     y = RNG.normal(size=(*lead, 1 if shared else N, dim))
     predictions = sc.LogDensity(quartic, framework.array(X), dim)
     scores = to_numpy(predictions.score(framework.array(y)))
@@ -45,6 +48,38 @@ def test_scores_against_finite_differences(framework, dim, lead, shared, n_at_on
         np.testing.assert_allclose(scores[..., k], slope, rtol=1e-6, atol=1e-6)
     values = to_numpy(predictions.log_prob(framework.array(y)))
     np.testing.assert_allclose(values, batched_quartic(y, X), rtol=1e-12)
+
+
+MEMORY = """
+import resource
+import numpy as np, scorecal as sc
+{imports}
+x = {array}(np.zeros((200, 1)))
+def log_density(y, x):
+    wide = {tile}(y[0] - x[0], ({million},))  # 8 MB for each row, and as much for every step from here
+    return -{xp}.sum({xp}.cos(wide) * {xp}.sin(wide + 1.0))
+predictions = sc.LogDensity(log_density, x, 1)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+predictions.score({array}(np.ones((200, 1))))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000)
+"""
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_memory_is_bounded(library):
+    """All rows at once would take 1.6 GB for each intermediate value."""
+    names = {
+        "torch": {"imports": "import torch", "array": "torch.as_tensor", "tile": "torch.tile", "xp": "torch"},
+        "jax": {
+            "imports": "import jax; jax.config.update('jax_enable_x64', True)",
+            "array": "jax.numpy.asarray",
+            "tile": "jax.numpy.tile",
+            "xp": "jax.numpy",
+        },
+    }[library]
+    script = MEMORY.format(million=1_000_000, **names)
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 1000  # MB
 
 
 def test_a_gaussian_gives_the_test_of_a_gaussian(framework):

@@ -17,7 +17,7 @@ from .supports import bounded_support
 
 __all__ = ["LogDensity"]
 
-_N_AT_ONCE = 4096
+_BUDGET = 256_000_000  # bytes of intermediate values
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class LogDensity:
 
     @cached_property
     def _rows(self) -> Callable[[Array, Array], tuple[Array, Array]]:
-        return row_values_and_slopes(self._checked, self.x, _N_AT_ONCE)
+        return row_values_and_slopes(self._checked, self.x, _BUDGET)
 
     def _checked(self, y: Array, x: Array) -> Array:
         """The function itself; its shape is seen while it is traced, once."""
