@@ -104,8 +104,8 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
     check_finite(
         "predictions.score(y)",
         scores,
-        "Likely causes: a point outside the support of its prediction, a density that underflows, "
-        "or a gradient through a singular operation.",
+        "Likely causes: a point outside the support of its prediction, a density that underflows, a gradient through "
+        'a singular operation, or base points far from the predictions (give the kernel a `base`, such as "match").',
     )
     if has_values(scores) and not bool(xp.any(scores != 0)):
         raise ValueError(

@@ -58,12 +58,20 @@ class TorchDistribution(BatchOfDistributions):
 
     def score(self, y: Array) -> Array:
         """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
-        torch = _torch()
         points = self.broadcast(y)
-        slope = torch.func.grad(lambda points: self.log_prob(points).sum())
         if points.ndim == 2:
-            return slope(points)
-        return torch.cat([slope(part) for part in points.split(max(1, ROWS_AT_ONCE // self.n))])
+            return self._slope(points)
+        return _torch().cat([self._slope(part) for part in points.split(max(1, ROWS_AT_ONCE // self.n))])
+
+    def _slope(self, points: Array) -> Array:
+        torch = _torch()
+        try:
+            return torch.func.grad(lambda points: self.log_prob(points).sum())(points)
+        except RuntimeError:  # flows with backward passes of their own, which know no `torch.func`
+            with torch.enable_grad():
+                points = points.detach().clone().requires_grad_()
+                (slope,) = torch.autograd.grad(self.log_prob(points).sum(), points)
+            return slope
 
     def broadcast(self, y: Array) -> Array:
         if not isinstance(y, _torch().Tensor):
