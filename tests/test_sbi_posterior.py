@@ -378,6 +378,24 @@ def test_bad_input(make, error, message):
         make()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_an_amortised_variational_posterior_is_judged_by_itself():
+    prior = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
+    posterior = potential_based(*NLE, lambda p, t, prior: VIPosterior(p, prior, theta_transform=t))(prior)
+    posterior.potential_fn.likelihood_estimator.float()
+    theta, x = (part.float() for part in simulate(prior, 200))
+    posterior.train_amortized(theta, x, max_num_iters=3, show_progress_bar=False)
+    predictions = sc.from_sbi(posterior, x)
+    torch.testing.assert_close(predictions.log_prob(theta), posterior.log_prob(theta, x).detach(), rtol=1e-4, atol=1e-4)
+
+
+def test_posteriors_for_one_observation_are_refused():
+    posterior = untrained()
+    posterior._apply_correction = True  # as sbi marks those of NPE-A after the first round
+    with pytest.raises(TypeError, match="holds for the one observation"):
+        sc.from_sbi(posterior, SMALL[1])
+
+
 def test_a_potential_of_ones_own():
     prior = normal_prior(2)
 

@@ -40,9 +40,9 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     Notes
     -----
     No sample is drawn, and the posterior is left as it is: copies of its networks are evaluated, on their device, and
-    embedding nets once for each observation. Posteriors from likelihoods and ratios (NLE, NRE) are judged by
-    likelihood or ratio times prior, whichever sampler they come with; a variational posterior that is amortised, by
-    itself; ensembles by the mixture that sbi's own `log_prob` is.
+    embedding nets once for each observation; derivatives do not go through them. Posteriors from likelihoods and
+    ratios (NLE, NRE) are judged by likelihood or ratio times prior, whichever sampler they come with; a variational
+    posterior that is amortised, by itself; ensembles by the mixture that sbi's own `log_prob` is.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class SbiPosterior:
     x: Array
     dim: int
     log_densities: Callable[[Array], Array]  # of theta (m, n, dim), up to a constant: (m, n)
-    prior: Prior
+    prior: Prior | None
 
     @property
     def n(self) -> int:
@@ -145,8 +145,10 @@ class SbiPrior:
         return seeded_draws(self.distribution, n_samples, rng)[:, None, :]
 
 
-def as_prior(distribution: Any) -> Prior:
+def as_prior(distribution: Any) -> Prior | None:
     """`Gaussian` where it is one."""
+    if distribution is None:
+        return None
     try:
         return from_torch(distribution.expand((1,)))  # type: ignore[return-value]
     except (NotImplementedError, AttributeError, TypeError):  # sbi's own priors cannot be expanded
