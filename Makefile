@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test tutorials lint bench clean
 
 demo: .venv/.cli
 	$(BIN)/scorecal demo
 
+# One thread a process: with a process for each core, more would only get into each other's way.
 test: .venv/.dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+tutorials: .venv/.dev
+	for tutorial in docs/tutorials/*.py; do echo "$$tutorial"; OMP_NUM_THREADS=1 $(BIN)/python "$$tutorial" || exit 1; done
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

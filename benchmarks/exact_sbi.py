@@ -2,7 +2,7 @@
 
 import torch
 from sbi.neural_nets.estimators import ConditionalDensityEstimator, FlowMatchingEstimator
-from sbi.neural_nets.estimators.score_estimator import VPScoreEstimator
+from sbi.neural_nets.estimators.score_estimator import SubVPScoreEstimator, VEScoreEstimator, VPScoreEstimator
 
 
 class GaussianEstimator(ConditionalDensityEstimator):
@@ -41,27 +41,40 @@ class NoEmbedding(torch.nn.Module):
         return x
 
 
-class GaussianScore(VPScoreEstimator):
-    """The score of N(x, scale^2 I) after the noise of a variance-preserving diffusion, in sbi's interface (NPSE)."""
+class _Score:
+    """The score of N(gain x + shift, scale^2 I) after the noise of a diffusion, in sbi's interface (NPSE)."""
 
-    def __init__(self, dim, scale, shift=0.0):
+    def __init__(self, dim, scale, gain=1.0, shift=0.0):
         super().__init__(NoEmbedding(), torch.Size([dim]), torch.Size([dim]))
-        self.scale, self.shift = scale, shift
+        self.scale, self.gain, self.shift = scale, gain, shift
 
     def forward(self, input, condition, time):  # noqa: A002
         mean, std = self.mean_t_fn(time), self.std_fn(time)
-        return (mean * (self._embedding_net(condition) + self.shift) - input) / (mean**2 * self.scale**2 + std**2)
+        posterior_mean = self.gain * self._embedding_net(condition) + self.shift
+        return (mean * posterior_mean - input) / (mean**2 * self.scale**2 + std**2)
+
+
+class GaussianScore(_Score, VPScoreEstimator):
+    """That preserves variance."""
+
+
+class GaussianScoreSubVP(_Score, SubVPScoreEstimator):
+    """That stays below it."""
+
+
+class GaussianScoreVE(_Score, VEScoreEstimator):
+    """That explodes; sbi's default."""
 
 
 class GaussianFlow(FlowMatchingEstimator):
-    """The velocity that makes N(x, scale^2 I) of N(0, I), in sbi's interface (FMPE)."""
+    """The velocity that makes N(gain x + shift, scale^2 I) of N(0, I), in sbi's interface (FMPE)."""
 
-    def __init__(self, dim, scale, shift=0.0):
+    def __init__(self, dim, scale, gain=1.0, shift=0.0):
         super().__init__(NoEmbedding(), torch.Size([dim]), torch.Size([dim]))
-        self.scale, self.shift = scale, shift
+        self.scale, self.gain, self.shift = scale, gain, shift
 
     def forward(self, input, condition, time):  # noqa: A002
         mean, std = self.mean_t_fn(time), self.std_fn(time)
-        x = self._embedding_net(condition) + self.shift
+        x = self.gain * self._embedding_net(condition) + self.shift
         surprise = (input - mean * x) / (mean**2 * self.scale**2 + std**2)
         return std * surprise - (x + mean * self.scale**2 * surprise)

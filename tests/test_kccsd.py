@@ -346,7 +346,7 @@ def test_jax_without_float64():
 
 def test_import_is_light():
     """Heavy libraries are loaded only by those who use them."""
-    heavy = ["torch", "jax", "matplotlib", "scipy.stats", "sklearn"]
+    heavy = ["torch", "jax", "numpyro", "sbi", "flowjax", "ngboost", "matplotlib", "scipy.stats", "sklearn"]
     code = f"import sys, scorecal; print([name for name in {heavy} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

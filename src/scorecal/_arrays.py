@@ -88,6 +88,7 @@ def like(values: Any, reference: Array) -> Array:
     xp = array_namespace(reference)
     if is_array_api_obj(values):
         if array_namespace(values) is xp:
+            values = values.to(reference.device) if is_torch_array(values) else values
             return xp.astype(values, reference.dtype, copy=False)
         values = to_numpy(values)
     return xp.asarray(values, dtype=reference.dtype, device=device_of(reference))

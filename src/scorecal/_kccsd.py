@@ -49,8 +49,8 @@ def kccsd_test(
     Parameters
     ----------
     predictions : Predictions
-        n predictive distributions on R^d: `Gaussian`, `GaussianMixture`, `Scores`, `ScoreFunction`, or anything with
-        `n`, `dim` and `score(y)`.
+        n predictive distributions on R^d: `Gaussian`, `GaussianMixture`, `LogDensity`, `Scores`, `ScoreFunction`, what
+        `as_predictions` makes of models of other libraries, or anything with `n`, `dim` and `score(y)`.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     distribution_kernel : optional
@@ -70,7 +70,7 @@ def kccsd_test(
     Returns
     -------
     CalibrationResult
-        With `statistic`, `pvalue`, `null_distribution`, `contributions` and `bandwidths`.
+        With `statistic`, `pvalue`, `null_distribution`, `contributions`, `bandwidths` and `coordinates`.
 
     Notes
     -----

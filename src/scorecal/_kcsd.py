@@ -10,6 +10,7 @@ from ._arrays import Array, array_namespace, as_arrays, check_finite, like
 from ._pipeline import (
     Pairs,
     Place,
+    add_noise,
     as_generator,
     as_radial_kernel,
     as_targets,
@@ -188,8 +189,13 @@ def _one_distribution(
     targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
     targets = targets[:, None] if targets.ndim == 1 and predictions.dim == 1 else targets
     n = int(targets.shape[0]) if targets.ndim else 0
-    support = getattr(predictions, "support", None)
     repeated = ScoreFunction(
-        lambda z: predictions.score(z[:, None, :])[:, 0, :], max(n, 1), predictions.dim, support=support
+        lambda z: predictions.score(z[:, None, :])[:, 0, :],
+        max(n, 1),
+        predictions.dim,
+        support=getattr(predictions, "support", None),
+        prior=getattr(predictions, "prior", None),
     )
-    return locate(coordinates, repeated, as_targets(targets, repeated), rng)
+    targets, noise = add_noise(predictions, as_targets(targets, repeated), rng)
+    place = locate(coordinates, repeated, targets, rng)
+    return place._replace(space=f"{noise}, {place.space}") if noise else place

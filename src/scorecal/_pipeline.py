@@ -20,6 +20,7 @@ from .results import CalibrationResult, calibration_result, check_overflow
 __all__ = [
     "Pairs",
     "Place",
+    "add_noise",
     "as_distribution_kernel",
     "as_generator",
     "as_radial_kernel",
@@ -38,7 +39,7 @@ class Pairs(NamedTuple):
     function: PairFunction
     reference: Array
     bandwidths: Mapping[str, Any]
-    coordinates: str = "identity"
+    space: str = "identity"
 
 
 def statistic_of(pairs: Pairs) -> Array:
@@ -58,7 +59,7 @@ def bootstrap_result(pairs: Pairs, n_resamples: int, rng: np.random.Generator) -
         )
     signs = draw_signs(reference.shape[0], n_resamples, rng)
     result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs)[0]
-    return replace(result, coordinates=pairs.coordinates)
+    return replace(result, coordinates=pairs.space)
 
 
 def bootstrap_results(
@@ -94,20 +95,29 @@ def as_generator(rng: Any) -> np.random.Generator:
         raise type(error)(f"`rng` must be a seed, a `numpy.random.Generator` or None, but is {rng!r}.") from None
 
 
+def add_noise(predictions: Any, y: Array, rng: np.random.Generator) -> tuple[Array, str]:
+    """Targets as the predictions want them, with noise or without, and the noise in words."""
+    if not hasattr(predictions, "noised"):
+        return y, ""
+    try:
+        child = rng.spawn(1)[0]  # a stream of its own, so that other draws stay the same
+    except TypeError:
+        raise TypeError("`rng` cannot spawn; give a seed, or `numpy.random.default_rng(seed)`.") from None
+    return predictions.noised(y, child), predictions.noise
+
+
 class Place(NamedTuple):
     """Predictions, targets and scores at the targets in one space, and what that is called."""
 
     predictions: Predictions
     targets: Array
     scores: Array
-    coordinates: str
+    space: str
 
 
 def locate(coordinates: Coordinates | None, predictions: Predictions, y: Array, rng: np.random.Generator) -> Place:
     """Everything in the given coordinates, checked; in the predictions' natural ones for None."""
-    noised = getattr(predictions, "noised", None)
-    if noised is not None:  # predictions of targets plus noise; a child stream, so that other draws stay the same
-        y = noised(y, rng.spawn(1)[0])
+    y, noise = add_noise(predictions, y, rng)
     coordinates = natural(predictions) if coordinates is None else coordinates
     if not callable(coordinates):
         raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
@@ -123,8 +133,7 @@ def locate(coordinates: Coordinates | None, predictions: Predictions, y: Array, 
     xp = array_namespace(targets)
     dtype = xp.result_type(targets.dtype, scores.dtype)
     name = getattr(coordinates, "__name__", None) or repr(coordinates)
-    if noised is not None:
-        name = f"{predictions.noise}, {name}"  # type: ignore[attr-defined]
+    name = f"{noise}, {name}" if noise else name
     return Place(located, xp.astype(targets, dtype, copy=False), xp.astype(scores, dtype, copy=False), name)
 
 

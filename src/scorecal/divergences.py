@@ -207,7 +207,7 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     check_predictions("p", p)
     reference = _reference(p)
     if isinstance(getattr(kernel, "base", None), str):  # "match"
-        kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng)))  # type: ignore[type-var]
+        kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng).spawn(1)[0]))  # type: ignore[type-var]
     distance, found = kernel.distance(p, reference, as_generator(rng))
     bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)
     if q is None:

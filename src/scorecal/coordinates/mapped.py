@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
-from .._arrays import Array, array_namespace
-from ..predictions import Predictions, Scores, describe, evaluate_score
+from .._arrays import Array, array_namespace, has_values
+from ..predictions import Box, Predictions, Scores, Simplex, describe, evaluate_score
 from .identity import Located
 
 __all__ = ["Bijection", "map_all"]
@@ -57,6 +55,8 @@ class Mapped:
     @property
     def prior(self) -> Mapped | None:
         prior = getattr(self.predictions, "prior", None)
+        if prior is not None:
+            _check_shared("prior", self.bijection)
         return None if prior is None else _mapped(prior, self.bijection, self.dim)
 
 
@@ -66,7 +66,9 @@ class MappedSampler(Mapped):
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws of z, (n_samples, n, dim)."""
-        return self.bijection.inverse(self.predictions.sample(n_samples, rng))  # type: ignore[attr-defined]
+        draws = self.predictions.sample(n_samples, rng)  # type: ignore[attr-defined]
+        _check_inside("draws of the predictions or their `prior`", draws, self.bijection)
+        return self.bijection.inverse(draws)
 
 
 def _mapped(predictions: Predictions, bijection: Bijection, dim: int) -> Mapped:
@@ -81,8 +83,21 @@ def _map_scores(scores: Scores, z: Array, bijection: Bijection) -> Scores:
         return Scores(at_targets)
     if scores.base_points is None:
         raise ValueError("`Scores` can be mapped only where they hold the `base_points` of their `at_base`.")
+    _check_shared("base_points", bijection)
+    _check_inside("`base_points`", scores.base_points, bijection)
     points = bijection.inverse(scores.base_points)
-    xp = array_namespace(points)
-    if not bool(np.asarray(xp.all(xp.isfinite(points)))):
-        raise ValueError("`base_points` of `Scores` must lie inside the support, its boundary excluded.")
     return Scores(at_targets, bijection.carry(points, scores.at_base), points)
+
+
+def _check_shared(name: str, bijection: Bijection) -> None:
+    if isinstance(bijection, Box) and bijection.low.ndim == 2:
+        raise ValueError(f"`{name}` cannot be mapped by a `Box` whose ends differ between predictions; leave it out.")
+
+
+def _check_inside(name: str, points: Array, bijection: Bijection) -> None:
+    if isinstance(bijection, Box | Simplex) and has_values(points):
+        inside = bijection.contains(points)
+        if not bool(array_namespace(inside).all(inside)):
+            raise ValueError(
+                f"{name} must lie inside the support, {bijection!r}, its boundary excluded, but some do not."
+            )

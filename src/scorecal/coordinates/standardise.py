@@ -99,6 +99,11 @@ def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array
         means, covariances = (like(part, reference) for part in judges.moments())
         mean = xp.mean(means, axis=0)
         variance = xp.mean(xp.linalg.diagonal(covariances) + (means - mean) ** 2, axis=0)
+    elif not hasattr(judges, "sample"):
+        raise TypeError(
+            f"`standardise` finds no moments of {judges!r}, which cannot be sampled. Where they carry a prior, give "
+            '`standardise("prior")`.'
+        )
     else:
         n_draws = _N_PRIOR_DRAWS if by == "prior" else _N_PREDICTIVE_DRAWS
         draws = like(draw_samples(judges, n_draws, np.random.default_rng(_SEED)), reference)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_namespace, has_values, to_numpy
-from ..predictions import Predictions, Support, as_support
+from ..predictions import Predictions, Support, as_support, same_support
 from .identity import Coordinates, Located, identity
 from .mapped import map_all
 
@@ -69,6 +69,12 @@ class _Unconstrained:
         return f"unconstrain({self.support!r})"
 
     def __call__(self, predictions: Predictions, y: Array) -> Located:
+        declared = getattr(predictions, "support", None)
+        if declared is not None and not same_support(declared, self.support):
+            raise ValueError(
+                f"`coordinates` unconstrain {self.support!r}, but `predictions` live on {declared!r}. Leave "
+                "`coordinates` unset, or correct one of the two."
+            )
         dim = self.support.check(predictions.n, predictions.dim)
         _check_inside(y, self.support)
         return map_all(predictions, y, self.support, dim)

@@ -106,5 +106,11 @@ def base_scores(
         points = like(draw_samples(measure, n_base or DEFAULT_N_BASE, rng), reference)[0, ...]
     else:
         points = measure
+    support = getattr(predictions, "support", None)
+    if support is not None and not bool(array_namespace(points).all(support.contains(points[:, None, :]))):
+        raise ValueError(
+            f"`base` must lie inside the support of the predictions, {support!r}, but some of its points do not. Give "
+            "`base` points that do; `kccsd_test` maps predictions to coordinates without a boundary first."
+        )
     scores = evaluate_score(predictions, points[:, None, :])
     return points, array_namespace(scores).permute_dims(scores, (1, 0, 2))

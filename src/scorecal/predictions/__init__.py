@@ -13,7 +13,7 @@ from .regressors import from_ngboost, from_sklearn
 from .sbi_posterior import from_sbi
 from .scipy_distribution import from_scipy
 from .scores import ScoreFunction, Scores
-from .supports import Box, Simplex, Support, as_support
+from .supports import Box, Simplex, Support, as_support, same_support
 from .torch_distribution import from_torch
 
 __all__ = [
@@ -43,4 +43,5 @@ __all__ = [
     "from_sklearn",
     "from_torch",
     "held_array",
+    "same_support",
 ]

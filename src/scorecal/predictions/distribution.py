@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from .._arrays import Array
+from .distribution_support import support_of
 from .protocol import describe
-from .supports import Box, Support, bounded_support
+from .supports import Box, Support
 
 __all__ = ["BatchOfDistributions", "check_distribution"]
 
@@ -30,10 +31,7 @@ class BatchOfDistributions:
     @cached_property
     def support(self) -> Support | None:
         """Where the distributions live, if not on all of R^dim."""
-        try:
-            found = bounded_support(self.distribution.support)
-        except NotImplementedError:
-            return None
+        found = support_of(self.distribution)
         if isinstance(found, Box) and not self.distribution.event_shape and found.low.ndim == 1:
             return Box(found.low[:, None], found.high[:, None])  # one row for each distribution on the line
         return found
@@ -63,7 +61,7 @@ def check_distribution(distribution: Any, wrapped: str) -> None:
         return
     if support.is_discrete:
         raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
-    bounded_support(support)
+    support_of(distribution)
 
 
 def _check_shapes(batch: tuple[int, ...], event: tuple[int, ...], wrapped: str) -> None:

@@ -25,7 +25,8 @@ class LogDensity:
     """Predictions given by an unnormalised conditional log-density in JAX or torch.
 
     An energy-based model, a likelihood times a prior, anything: the normalising constant, which may depend on x, is
-    never needed. Scores are its gradients, batched and, in JAX, compiled here.
+    never needed. Scores are its gradients, batched and, in JAX, compiled here. Targets must be arrays of the library of
+    `x`. There are no draws: `skce_test` takes `sampler=MALA()`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._arrays import Array, check_finite
 
-__all__ = ["LogDensities", "as_observations", "embedded", "frozen_copy", "log_densities"]
+__all__ = ["LogDensities", "as_observations", "dim_of", "embedded", "frozen_copy", "log_densities"]
 
 _EMBEDDED_AT_ONCE = 1024
 
@@ -44,6 +44,8 @@ def _of_potential(potential: Any, x: Any) -> LogDensities:
         return _of_ratio(potential, x)
     if "EnsemblePotential" in kinds:
         return _of_ensemble(potential, x)
+    if "VectorFieldBasedPotential" in kinds:
+        raise TypeError("`posterior` is an ensemble of vector fields, which have no density; judge them one by one.")
     return _one_by_one(potential, x)
 
 
@@ -110,7 +112,11 @@ def _one_by_one(potential: Any, x: Any) -> LogDensities:
             columns.append(own(theta[:, i, :], track_gradients=True).reshape(theta.shape[0]))
         return torch.stack(columns, dim=1)
 
-    return LogDensities(evaluate, x, int(_prior_of(potential).event_shape[0]))
+    return LogDensities(evaluate, x, dim_of(_prior_of(potential)))
+
+
+def dim_of(prior: Any) -> int:
+    return int(prior.event_shape[0]) if prior.event_shape else 1  # sbi wraps priors of one number without an event
 
 
 def _prior_of(potential: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 from .._arrays import Array
 from .protocol import Predictions, Prior, describe
 from .sbi_density import log_densities
+from .sbi_prior import as_prior
 from .sbi_vector_field import noised_posterior
-from .supports import Support, bounded_support
-from .torch_distribution import ROWS_AT_ONCE, from_torch, seeded_draws
+from .supports import Support
+from .torch_distribution import ROWS_AT_ONCE
 
-__all__ = ["SbiPosterior", "SbiPrior", "from_sbi"]
+__all__ = ["SbiPosterior", "from_sbi"]
 
 
 def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:
@@ -28,9 +30,10 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     x : tensor, shape (n, ...)
         One observation for each prediction.
     noise_level : float, optional
-        Of NPSE and FMPE only, the diffusion time t at which the posterior is judged, between 0 and 1; by default 0.05.
-        The score at t = 0 is not learnt; at t > 0 it is that of the posterior plus noise, and the test adds the same
-        noise to the targets.
+        Of NPSE and FMPE only: the standard deviation of the noise at which the posterior is judged, in units of the
+        prior's (their geometric mean over dimensions); by default 0.3. Without noise the score is not learnt; with it,
+        the score is that of the posterior plus noise, and the test adds the same noise to the targets. Errors that are
+        much smaller than the noise are not seen.
 
     Returns
     -------
@@ -42,7 +45,9 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     No sample is drawn, and the posterior is left as it is: copies of its networks are evaluated, on their device, and
     embedding nets once for each observation; derivatives do not go through them. Posteriors from likelihoods and
     ratios (NLE, NRE) are judged by likelihood or ratio times prior, whichever sampler they come with; a variational
-    posterior that is amortised, by itself; ensembles by the mixture that sbi's own `log_prob` is.
+    posterior that is amortised, by itself. Ensembles are judged by their potential, the mixture of the members'
+    densities as they are; where these are not normalised, sbi's `sample` draws from another mixture, and there is a
+    warning.
 
     Examples
     --------
@@ -62,12 +67,13 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     """
     _check_posterior(posterior)
     if hasattr(posterior.potential_fn, "vector_field_estimator"):
-        return noised_posterior(posterior, x, 0.05 if noise_level is None else noise_level)
+        return noised_posterior(posterior, x, 0.3 if noise_level is None else noise_level)
     if noise_level is not None:
         raise ValueError(f"`noise_level` is for NPSE and FMPE; a {type(posterior).__name__} has a density.")
     prior = getattr(posterior, "prior", None) or posterior.potential_fn.prior
-    densities = log_densities(posterior, x)
-    return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, as_prior(prior))
+    densities, base = log_densities(posterior, x), as_prior(prior)
+    _check_ensemble(posterior, base)
+    return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +116,7 @@ class SbiPosterior:
                 part = part.requires_grad_()
                 value = self.log_densities(part)
                 (slope,) = torch.autograd.grad(value.sum(), part)
-            inside = inside & (value > -torch.inf)
+            inside = inside & (value != -torch.inf)
             values.append(torch.where(inside, value.detach(), -torch.inf))
             slopes.append(torch.where(inside[..., None], slope, torch.nan))
         shape = theta.shape[:-2]
@@ -125,34 +131,17 @@ class SbiPosterior:
         return self.support.contains(theta)
 
 
-@dataclass(frozen=True, eq=False)
-class SbiPrior:
-    """A prior that is not Gaussian, as the base measure."""
-
-    distribution: Any
-    n: int = 1
-
-    @property
-    def dim(self) -> int:
-        return int(self.distribution.event_shape[0])
-
-    @property
-    def support(self) -> Support | None:
-        return bounded_support(getattr(self.distribution, "support", None))
-
-    def sample(self, n_samples: int, rng: Any = None) -> Array:
-        """Draws (n_samples, 1, dim), by torch's own generator, seeded from `rng` and then put back."""
-        return seeded_draws(self.distribution, n_samples, rng)[:, None, :]
-
-
-def as_prior(distribution: Any) -> Prior | None:
-    """`Gaussian` where it is one."""
-    if distribution is None:
-        return None
-    try:
-        return from_torch(distribution.expand((1,)))  # type: ignore[return-value]
-    except (NotImplementedError, AttributeError, TypeError):  # sbi's own priors cannot be expanded
-        return SbiPrior(distribution)
+def _check_ensemble(posterior: Any, prior: Prior | None) -> None:
+    members = getattr(posterior, "posteriors", [])
+    normalised = all(hasattr(member, "posterior_estimator") for member in members)
+    if members and not (normalised and getattr(prior, "support", None) is None):
+        warnings.warn(
+            "`posterior` is an ensemble whose members are not normalised: it is judged by its potential, the mixture "
+            "of their densities as they are, and not by the mixture that its `sample` draws from, which gives each "
+            "member its weight. They are the same where members agree on the evidence, or on what leaks out of the "
+            "prior.",
+            stacklevel=3,
+        )
 
 
 def _check_posterior(posterior: Any) -> None:

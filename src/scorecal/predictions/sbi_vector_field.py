@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,43 @@ from .torch_distribution import ROWS_AT_ONCE, seeded_draws
 __all__ = ["NoisedPosterior", "noised_posterior"]
 
 
+_N_PRIOR_DRAWS, _SEED = 10_000, 0
+
+
 def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPosterior:
-    """The distributions of mean_t theta + std_t e for theta from the posteriors at `x` and Gaussian e."""
+    """The distributions of mean_t theta + std_t e for theta from the posteriors at `x` and Gaussian e.
+
+    The time t is that at which std_t / mean_t is `noise_level` prior standard deviations: what a time means differs
+    from one kind of diffusion to the other by orders of magnitude.
+    """
     estimator = frozen_copy(posterior.potential_fn.vector_field_estimator)
     if not (estimator.SCORE_DEFINED and estimator.MARGINALS_DEFINED):
         raise TypeError(f"`posterior` rests on a {type(estimator).__name__}, which defines no score.")
-    if not isinstance(noise_level, float | int) or not estimator.t_min < noise_level < estimator.t_max:
-        raise ValueError(
-            f"`noise_level` must lie between {estimator.t_min:g} and {estimator.t_max:g}, the times of the diffusion, "
-            f"but is {noise_level!r}."
-        )
     x = as_observations(x, estimator, estimator.condition_shape)
-    return NoisedPosterior(*embedded(estimator, x), x, float(noise_level), posterior.potential_fn.prior)
+    prior = posterior.potential_fn.prior
+    draws = seeded_draws(prior, _N_PRIOR_DRAWS, _SEED).to(x)
+    draws = estimator.to_z(draws) if estimator.compose_enabled else draws
+    time = _time_of(estimator, noise_level, float(draws.std(dim=0).log().mean().exp()))
+    return NoisedPosterior(*embedded(estimator, x), x, float(noise_level), time, prior)
+
+
+def _time_of(estimator: Any, noise_level: float, prior_sd: float) -> float:
+    """By bisection: the ratio of noise to signal grows with time."""
+
+    def level(time: float) -> float:
+        t = next(estimator.parameters()).new_full((1,), time)
+        return float(estimator.std_fn(t) / estimator.mean_t_fn(t)) / prior_sd
+
+    low, high = float(estimator.t_min), 0.99 * float(estimator.t_max)
+    if not isinstance(noise_level, Real) or not level(low) < noise_level < level(high):
+        raise ValueError(
+            f"`noise_level` must lie between {level(low):.3g} and {level(high):.3g} standard deviations of the prior, "
+            f"what the diffusion covers, but is {noise_level!r}."
+        )
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if level(middle) < noise_level else (low, middle)
+    return high
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +63,7 @@ class NoisedPosterior:
     features: Array
     x: Array
     noise_level: float
+    time: float
     distribution: Any
 
     @property
@@ -49,7 +76,7 @@ class NoisedPosterior:
 
     @property
     def noise(self) -> str:
-        return f"noised at level {self.noise_level:g}"
+        return f"noised by {self.noise_level:g} prior sd (t = {self.time:.3g})"
 
     @property
     def prior(self) -> Prior:
@@ -66,7 +93,9 @@ class NoisedPosterior:
         parts = points.to(self.x).split(max(1, ROWS_AT_ONCE // self.n))
         with torch.no_grad():
             scores = [self.estimator.score(part, condition=self.features, t=self._time) for part in parts]
-        return torch.cat(scores).reshape(*theta.shape[:-2], self.n, self.dim).to(theta.dtype)
+        # With theta_t = (1 - t) theta + (t + c) e, sbi's score of flows is 1 + c times that of theta_t.
+        excess = 1.0 + getattr(self.estimator, "noise_scale", 0.0)
+        return (torch.cat(scores) / excess).reshape(*theta.shape[:-2], self.n, self.dim).to(theta.dtype)
 
     def noised(self, theta: Array, rng: np.random.Generator) -> Array:
         """Parameters with the noise of the diffusion."""
@@ -78,7 +107,7 @@ class NoisedPosterior:
 
     @property
     def _time(self) -> Array:
-        return self.x.new_full((1,), self.noise_level)
+        return self.x.new_full((1,), self.time)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, like, to_numpy
 
-__all__ = ["Box", "Simplex", "Support", "as_support", "bounded_support"]
+__all__ = ["Box", "Simplex", "Support", "as_support", "bounded_support", "same_support"]
 
 
 class Support(Protocol):
@@ -176,6 +176,12 @@ def bounded_support(support: Any) -> Support | None:
     if isinstance(found, Box) and not np.any(np.isfinite(found.low) | np.isfinite(found.high)):
         return None
     return found
+
+
+def same_support(one: Support, other: Support) -> bool:
+    if isinstance(one, Box) and isinstance(other, Box):
+        return bool(np.all(one.low == other.low) and np.all(one.high == other.high))
+    return type(one) is type(other)
 
 
 def as_support(support: Any) -> Support:

@@ -48,6 +48,8 @@ def from_torch(distribution: Any) -> Predictions:
         raise TypeError(
             f"`distribution` must be a `torch.distributions.Distribution`, but is a {type(distribution).__name__}."
         )
+    if isinstance(distribution, torch.distributions.VonMises):
+        raise TypeError("`distribution` is VonMises, on a circle, which torch takes for a line; it has no score there.")
     check_distribution(distribution, "Independent(distribution, 1)")
     return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
 
