@@ -180,7 +180,7 @@ def test_scores_of_elsewhere_are_mapped():
     assert arrays.statistic == pytest.approx(function.statistic, rel=1e-12)
     with pytest.raises(ValueError, match="hold the `base_points`"):
         sc.kccsd_test(sc.Scores(predictions.score(y), at_base), y, coordinates=coordinates, rng=0)
-    with pytest.raises(ValueError, match="`base_points` of `Scores` must lie inside"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match="`base_points` must lie inside the support"):
         sc.kccsd_test(sc.Scores(predictions.score(y), at_base, base + 1.0), y, coordinates=coordinates, rng=0)
 
 
@@ -321,7 +321,7 @@ def test_bad_standardise():
     predictions, y = box_posterior(10, np.random.default_rng(0))
     with pytest.raises(TypeError, match="carry a `prior`"):
         sc.kccsd_test(predictions, y, coordinates=sc.coordinates.standardise("prior"), rng=0)
-    with pytest.raises(TypeError, match="no `sample`"):
+    with pytest.raises(TypeError, match=r"cannot be sampled.*standardise\(.prior.\)"):
         sc.kccsd_test(predictions, y, coordinates=sc.coordinates.standardise(), rng=0)
     with pytest.raises(ValueError, match="`prior` must be one distribution"):
         sc.ScoreFunction(predictions.score, 10, 2, prior=sc.Gaussian(np.zeros((2, 2)), 1.0))
@@ -349,3 +349,60 @@ def test_the_match_of_predictions_known_by_draws():
     found = sc.kernels.base.base_measure("match", drawn, mixture.means, rng)
     for a, b in zip(exact.moments(), found.moments(), strict=True):
         np.testing.assert_allclose(a, b, atol=0.06)
+
+
+def test_supports_that_contradict_each_other():
+    predictions, y = box_posterior(50, np.random.default_rng(0))
+    declared = sc.ScoreFunction(predictions.score, 50, 2, support=sc.coordinates.Box(0.0, 1.0))
+    with pytest.raises(ValueError, match=r"unconstrain Box\(0., inf\), but `predictions` live on Box\(0., 1.\)"):
+        sc.kccsd_test(declared, y, coordinates=sc.coordinates.unconstrain(sc.coordinates.Box(0.0)), rng=0)
+    wide = sc.ScoreFunction(predictions.score, 50, 2, support=sc.coordinates.Box(0.0, 1.0), prior=normal())
+    with pytest.raises(ValueError, match=r"`prior` must lie inside the support"):
+        sc.kccsd_test(wide, y, rng=0)
+    rows = sc.coordinates.Box(np.linspace(-1.0, -0.1, 50)[:, None], 1.0)
+    each = sc.ScoreFunction(predictions.score, 50, 2, support=rows, prior=normal())
+    with pytest.raises(ValueError, match="`prior` cannot be mapped by a `Box` whose ends differ"):
+        sc.kccsd_test(each, y, rng=0)
+    scores = sc.Scores(predictions.score(y), np.ones((50, 50, 2)), inside(50))
+    with pytest.raises(ValueError, match="`base_points` cannot be mapped by a `Box` whose ends differ"):
+        sc.kccsd_test(scores, y, coordinates=sc.coordinates.unconstrain(rows), rng=0)
+    with pytest.raises(ValueError, match="`base` must lie inside the support of the predictions"):
+        sc.gram_matrix(sc.kernels.GFD(), declared, rng=0)
+
+
+def normal():
+    return sc.Gaussian(np.zeros((1, 2)), 1.0)
+
+
+def test_transformed_distributions_end_where_their_base_does():
+    """By themselves they say where the last transform may end."""
+    import jax
+    import numpyro.distributions as nd
+    import torch
+    import torch.distributions as td
+
+    jax.config.update("jax_enable_x64", True)
+    a = np.linspace(1.0, 2.0, 200)
+    half_normal = torch.abs(torch.randn(200, generator=torch.Generator().manual_seed(0))).double()
+    shifted = td.TransformedDistribution(
+        td.Exponential(torch.as_tensor(a), validate_args=False), [td.AffineTransform(3.0, -2.0)], validate_args=False
+    )
+    predictions = sc.from_torch(shifted)
+    assert repr(predictions.support) == "Box(-inf, 3.)"
+    rng = np.random.default_rng(0)
+    y = torch.as_tensor(3.0 - 2.0 * rng.exponential(1.0 / a))
+    assert sc.kccsd_test(predictions, y, rng=0).pvalue > 0.01
+    base = nd.Uniform(jax.numpy.asarray(a), 3.0)
+    moved = nd.TransformedDistribution(base, [nd.transforms.AffineTransform(1.0, 2.0)])
+    np.testing.assert_allclose(sc.from_numpyro(moved).support.low[:, 0], 1.0 + 2.0 * a)
+    np.testing.assert_allclose(sc.from_numpyro(moved).support.high[:, 0], 7.0)
+    log_normal = sc.from_torch(td.LogNormal(half_normal, 1.0))
+    assert repr(log_normal.support) == "Box(0., inf)"
+    assert sc.from_torch(td.Gumbel(half_normal, 1.0)).support is None
+    hidden = td.TransformedDistribution(td.Dirichlet(torch.ones(200, 3)), [td.AffineTransform(0.0, 2.0)])
+    with pytest.raises(TypeError, match="in a way that hides where it ends"):
+        sc.from_torch(hidden)
+    with pytest.raises(TypeError, match="VonMises, on a circle"):
+        sc.from_torch(td.VonMises(half_normal, 1.0))
+    truncated = sc.from_numpyro(nd.TruncatedNormal(jax.numpy.asarray(a), low=0.0))
+    assert float(np.min(truncated.support.low)) == 0.0
