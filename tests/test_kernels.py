@@ -336,7 +336,7 @@ def test_matched_base_has_the_moments_of_the_predictions():
     predictions = PREDICTIONS["full"]
     from scorecal.kernels.base import base_measure
 
-    base = base_measure("match", predictions, MEAN)
+    base = base_measure("match", predictions, MEAN, None)
     draws = np.reshape(predictions.sample(100_000, rng=0), (-1, D))
     np.testing.assert_allclose(base.mean[0], draws.mean(axis=0), atol=0.02)
     np.testing.assert_allclose(base.covariance[0], np.cov(draws.T), atol=0.03)

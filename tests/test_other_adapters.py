@@ -356,6 +356,7 @@ def test_ngboost_from_the_model_to_the_verdict(kind):
     y = rng.gamma(2.0 + x[:, 0])
     model = NGBRegressor(Dist=getattr(distns, kind), n_estimators=20, verbose=False, random_state=0).fit(x, y)
     predictions = from_ngboost(model.pred_dist(x))
+    assert type(as_predictions(model, x)) is type(predictions)
     right = predictions.sample(1, rng=0)[0]
     check_verdicts(predictions, right, 0.6 * right)
 

@@ -109,8 +109,9 @@ def base_scores(
     support = getattr(predictions, "support", None)
     if support is not None and not bool(array_namespace(points).all(support.contains(points[:, None, :]))):
         raise ValueError(
-            f"`base` must lie inside the support of the predictions, {support!r}, but some of its points do not. Give "
-            "`base` points that do; `kccsd_test` maps predictions to coordinates without a boundary first."
+            f"`base` must lie inside the support of the predictions, {support!r}, but some of its points do not; "
+            "unless given, it is N(0, I). Give the kernel points that do, as in `GFD(base=points)`. (`kccsd_test` "
+            "first maps predictions to coordinates without a boundary.)"
         )
     scores = evaluate_score(predictions, points[:, None, :])
     return points, array_namespace(scores).permute_dims(scores, (1, 0, 2))

@@ -22,7 +22,7 @@ class _Kind(NamedTuple):
 
 
 _KINDS = (  # in this order: sbi has distributions of torch, and models of NGBoost are scikit-learn's too
-    _Kind("sbi", "potential_fn", "sbi_posterior.from_sbi", "the observations", "a posterior of sbi"),
+    _Kind("sbi.inference", "", "sbi_posterior.from_sbi", "the observations", "a posterior of sbi"),
     _Kind("torch.distributions", "log_prob", "torch_distribution.from_torch", "",
           "a distribution of torch, such as `flow(context)` of zuko"),
     _Kind("numpyro.distributions", "log_prob", "numpyro_distribution.from_numpyro", "", "a distribution of numpyro"),
@@ -41,7 +41,7 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
     obj : object
         Predictions, which are returned as they are; a distribution of torch (zuko's flows included), numpyro or
         `scipy.stats`, or what `pred_dist(X)` of NGBoost returns; and, with `x`, a posterior of sbi, a conditional
-        distribution of flowjax, or a fitted regressor of scikit-learn.
+        distribution of flowjax, or a fitted regressor of scikit-learn or NGBoost.
     x : array, shape (n, ...), optional
         What to predict for: observations, conditions or inputs, one row for each prediction.
 
@@ -63,6 +63,8 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
     if _is_predictions(obj):
         _check_x(x, "", f"`obj` is a batch of predictions already, {obj!r}")
         return obj  # type: ignore[no-any-return]
+    if comes_from(obj, "ngboost") and hasattr(type(obj), "pred_dist") and x is not None:
+        obj, x = obj.pred_dist(x), None
     if not isinstance(obj, type):
         for kind in _KINDS:
             if comes_from(obj, kind.package) and (not kind.attribute or hasattr(obj, kind.attribute)):

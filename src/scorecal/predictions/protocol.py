@@ -65,7 +65,8 @@ def check_predictions(name: str, predictions: Any) -> None:
     if missing:
         raise TypeError(
             f"`{name}` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, but is of type "
-            f"{type(predictions).__name__}, which has no `{missing[0]}`."
+            f"{type(predictions).__name__}, which has no `{missing[0]}`. Models and distributions of other libraries "
+            "become one by `scorecal.as_predictions(obj, x)`."
         )
 
 
@@ -75,8 +76,8 @@ def check_prior(prior: Any, dim: int) -> None:
         return
     if getattr(prior, "n", None) != 1 or getattr(prior, "dim", None) != dim or not hasattr(prior, "sample"):
         raise ValueError(
-            f"`prior` must be one distribution on R^{dim} that can be sampled, such as a `Gaussian` of one row, but is "
-            f"{prior!r}."
+            f"`prior` must be one distribution on R^{dim} that can be sampled, such as a `Gaussian` of one row, or "
+            f"what `as_predictions` makes of a distribution of batch shape (1,), but is {prior!r}."
         )
 
 
@@ -104,8 +105,9 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
     check_finite(
         "predictions.score(y)",
         scores,
-        "Likely causes: a point outside the support of its prediction, a density that underflows, a gradient through "
-        'a singular operation, or base points far from the predictions (give the kernel a `base`, such as "match").',
+        "Likely causes: a point outside the support of its prediction, NaN in what the model predicts from, a density "
+        "that underflows, a gradient through a singular operation, or base points far from the predictions (give the "
+        'kernel a `base`, such as "match").',
     )
     if has_values(scores) and not bool(xp.any(scores != 0)):
         raise ValueError(
@@ -139,7 +141,8 @@ def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.rando
     if sample is None:
         raise TypeError(
             f"`predictions` must be sampled here, and {type(predictions).__name__} has no `sample`. The kernels `GFD` "
-            "and `KGFD` and the test `kccsd_test` need scores only."
+            "and `KGFD` and the test `kccsd_test` need scores only. (Posteriors of sbi are never sampled here; "
+            "`sbi.diagnostics` does that.)"
         )
     samples = sample(n_samples, rng)
     expected = (n_samples, predictions.n, predictions.dim)

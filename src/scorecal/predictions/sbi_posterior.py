@@ -153,7 +153,7 @@ def _check_posterior(posterior: Any) -> None:
     if not hasattr(posterior, "potential_fn"):
         raise TypeError(
             f"`posterior` must be a posterior of sbi, as `build_posterior` returns, but is a {name}, which has no "
-            "density here. A trained network alone is not enough: `inference.build_posterior(network)`."
+            "density here. Of a trainer, or a network that it trained, give `trainer.build_posterior()`."
         )
     if getattr(posterior, "_apply_correction", False) or name == "FilteredDirectPosterior":
         raise TypeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, like
+from .distribution_support import support_of
 from .protocol import Prior, describe
 from .sbi_density import as_observations, embedded, frozen_copy
 from .torch_distribution import ROWS_AT_ONCE, seeded_draws
@@ -32,7 +34,15 @@ def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPoster
     prior = posterior.potential_fn.prior
     draws = seeded_draws(prior, _N_PRIOR_DRAWS, _SEED).to(x)
     draws = estimator.to_z(draws) if estimator.compose_enabled else draws
-    time = _time_of(estimator, noise_level, float(draws.std(dim=0).log().mean().exp()))
+    spreads = draws.std(dim=0)
+    time = _time_of(estimator, noise_level, float(spreads.log().mean().exp()))
+    if spreads.max() > 10 * spreads.min():
+        warnings.warn(
+            f"`posterior` has a prior whose standard deviations differ much between parameters, {spreads.tolist()}; "
+            "the noise, which is the same for all, is large for some and small for others. Train on parameters in "
+            "comparable units.",
+            stacklevel=3,
+        )
     return NoisedPosterior(*embedded(estimator, x), x, float(noise_level), time, prior)
 
 
@@ -98,7 +108,10 @@ class NoisedPosterior:
         return (torch.cat(scores) / excess).reshape(*theta.shape[:-2], self.n, self.dim).to(theta.dtype)
 
     def noised(self, theta: Array, rng: np.random.Generator) -> Array:
-        """Parameters with the noise of the diffusion."""
+        """Parameters with the noise of the diffusion; they must lie inside the prior without it."""
+        support = support_of(self.distribution)
+        if support is not None and not bool(support.contains(theta).all()):
+            raise ValueError(f"`y` must lie inside the support of the prior, {support!r}, its boundary excluded.")
         if self.estimator.compose_enabled:
             theta = self.estimator.to_z(theta)
         factors = (self.estimator.mean_t_fn(self._time), self.estimator.std_fn(self._time))
