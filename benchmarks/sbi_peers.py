@@ -257,7 +257,7 @@ prior, NLE and NPE are different posteriors for the wrong gain only; NLE's 200 d
 Seconds on the same {N_PAIRS} pairs (seed 0), one process, one thread, {N_DRAWS} draws for each x by sbi's default
 `sample_batched`; every test includes the draws it needs. The draws of NLE (MCMC, 20 chains for each x) are extrapolated
 along the line through the times for {MCMC_X[0]} and {MCMC_X[1]} x. Second calls, but MCMC and L-C2ST, which ran once.
-Other work ran on the same 2 cores.
+
 scorecal is `from_sbi` and `kccsd_test` with 999 bootstrap draws. SBC is without the classifiers that `check_sbc` trains
 besides; expected coverage is `run_sbc` with the log-density that is not normalised; L-C2ST needs one draw for each x
 and 99 at the first.""",
