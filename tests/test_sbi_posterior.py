@@ -250,6 +250,8 @@ def test_the_prior_is_the_base_measure_in_mapped_coordinates():
     draws = located.prior.sample(4000, np.random.default_rng(0))[:, 0, :]
     assert draws.shape == (4000, 2)
     torch.testing.assert_close(draws.std(dim=0), torch.full((2,), np.pi / 3**0.5), atol=0.1, rtol=0.0)  # logistic
+    result = sc.kccsd_test(predictions, theta, coordinates=sc.coordinates.standardise("prior"), rng=0)
+    assert result.coordinates == 'unconstrain(Box([0., 0.], [1., 1.])), standardise("prior")'
     gaussian = sc.from_sbi(POSTERIORS["NLE by MCMC"](normal_prior(2)), x)
     assert isinstance(gaussian.prior, sc.Gaussian)
 

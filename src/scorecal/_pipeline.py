@@ -11,7 +11,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
-from .coordinates import Coordinates, natural
+from .coordinates import Coordinates, name_of, natural
 from .kernels import DistributionKernel, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import PairFunction, Signs, draw_signs, u_statistics
@@ -132,7 +132,7 @@ def locate(coordinates: Coordinates | None, predictions: Predictions, y: Array, 
         check_finite(f"coordinates: {name}", array)
     xp = array_namespace(targets)
     dtype = xp.result_type(targets.dtype, scores.dtype)
-    name = getattr(coordinates, "__name__", None) or repr(coordinates)
+    name = name_of(coordinates, predictions)
     name = f"{noise}, {name}" if noise else name
     return Place(located, xp.astype(targets, dtype, copy=False), xp.astype(scores, dtype, copy=False), name)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from .._arrays import Array
 from ..predictions import Predictions, evaluate_score
 
-__all__ = ["Coordinates", "Located", "identity"]
+__all__ = ["Coordinates", "Located", "identity", "name_of"]
 
 Located = tuple[Predictions, Array, Array]
 Coordinates = Callable[[Predictions, Array], Located]
@@ -28,3 +28,10 @@ def identity(predictions: Predictions, y: Array) -> Located:
             "`coordinates.unconstrain(support)`."
         )
     return predictions, y, evaluate_score(predictions, y)
+
+
+def name_of(coordinates: Coordinates, predictions: Predictions) -> str:
+    """What the result calls them; some are named by what they do to these predictions."""
+    if hasattr(coordinates, "named"):
+        return str(coordinates.named(predictions))
+    return getattr(coordinates, "__name__", None) or repr(coordinates)

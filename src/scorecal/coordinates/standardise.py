@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, check_finite, has_values, like
 from ..predictions import Gaussian, GaussianMixture, Predictions, draw_samples, evaluate_score
-from .identity import Coordinates, Located
+from .identity import Coordinates, Located, identity
 from .mapped import map_all
 from .unconstrain import natural
 
@@ -56,6 +56,10 @@ class _Standardised:
 
     def __repr__(self) -> str:
         return f'standardise("{self.by}")'
+
+    def named(self, predictions: Predictions) -> str:
+        first = natural(predictions)
+        return repr(self) if first is identity else f"{first!r}, {self!r}"
 
     def __call__(self, predictions: Predictions, y: Array) -> Located:
         unbounded, targets, _ = natural(predictions)(predictions, y)
