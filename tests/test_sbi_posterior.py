@@ -352,6 +352,25 @@ def test_noise_does_not_hide_targets_outside_the_prior():
         sc.from_sbi(VectorFieldPosterior(GaussianScore(2, 0.3), unequal), x)
 
 
+def test_vector_fields_of_standardised_parameters():
+    """sbi may train on z = (theta - shift) / scale: the noise is that of z, and so is the score."""
+    estimator = GaussianScore(2, 0.3)
+    estimator._theta_shift.fill_(3.0)
+    estimator._theta_scale.fill_(2.0)
+    estimator._compose_standardization.fill_(True)
+    x = torch.tensor([[1.0, -2.0]]).expand(100_000, 2)
+    predictions = sc.from_sbi(VectorFieldPosterior(estimator, single_prior(2)), x, noise_level=0.4)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        theta = 3.0 + 2.0 * (x + 0.3 * torch.randn(x.shape))
+    noised = predictions.noised(theta, np.random.default_rng(0))
+    point = noised[:1, None, :] + 0.3
+    expected = -(point[0, 0] - noised.mean(dim=0)) / noised.var(dim=0)
+    torch.testing.assert_close(predictions.score(point)[0, 0], expected, rtol=0.03, atol=0.03)
+    noise_to_signal = (noised.var(dim=0) / (noised.mean(dim=0) / x[0]) ** 2 - 0.09).sqrt()
+    torch.testing.assert_close(noise_to_signal, torch.full((2,), 0.4 * 0.5), rtol=0.03, atol=0.01)  # the prior of z
+
+
 @pytest.mark.parametrize("estimator", FIELDS)
 def test_noise_everywhere(estimator):
     """The statistic alone adds the same noise, and so does the test of one posterior."""

@@ -11,7 +11,8 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
-from .coordinates import Coordinates, name_of, natural
+from .coordinates import Coordinates, natural
+from .coordinates.identity import name_of
 from .kernels import DistributionKernel, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import PairFunction, Signs, draw_signs, u_statistics

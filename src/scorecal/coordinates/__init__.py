@@ -1,8 +1,8 @@
 """In which space targets are judged: maps that carry targets and scores along."""
 
 from ..predictions import Box, Simplex
-from .identity import Coordinates, identity, name_of
+from .identity import Coordinates, identity
 from .standardise import standardise
 from .unconstrain import natural, unconstrain
 
-__all__ = ["Box", "Coordinates", "Simplex", "identity", "name_of", "natural", "standardise", "unconstrain"]
+__all__ = ["Box", "Coordinates", "Simplex", "identity", "natural", "standardise", "unconstrain"]

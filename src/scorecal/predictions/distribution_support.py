@@ -35,8 +35,8 @@ def support_of(distribution: Any) -> Support | None:
 def _transformed(distribution: Any) -> Support | None:
     """The ends of its base, through the transforms: by itself it says where the last one may end, whatever the base."""
     start = support_of(distribution.base_dist)
-    elementwise = all(transform.domain.event_dim == 0 for transform in distribution.transforms)
-    if start is None and not elementwise:
+    elementwise = all(_is_monotone(transform) for transform in distribution.transforms)
+    if start is None and any(transform.domain.event_dim > 0 for transform in distribution.transforms):
         return bounded_support(distribution.support)  # a flow from all of R^d
     ends: list[Any] = [np.nan]
     if elementwise and isinstance(start, Box | None):
@@ -48,6 +48,12 @@ def _transformed(distribution: Any) -> Support | None:
             "`LogDensity` or a `ScoreFunction` with its `support`."
         )
     return bounded_support(Box(np.minimum(*ends), np.maximum(*ends)))
+
+
+def _is_monotone(transform: Any) -> bool:
+    """In every dimension alone. torch says which are bijective; numpyro's only other one is the absolute value."""
+    bijective = getattr(transform, "bijective", "Abs" not in type(transform).__name__)
+    return bool(bijective) and transform.domain.event_dim == 0
 
 
 def _through(distribution: Any, end: np.ndarray) -> np.ndarray:

@@ -47,7 +47,8 @@ def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPoster
 
 
 def _time_of(estimator: Any, noise_level: float, prior_sd: float) -> float:
-    """By bisection: the ratio of noise to signal grows with time."""
+    """The ratio of noise to signal grows with time."""
+    from scipy.optimize import brentq
 
     def level(time: float) -> float:
         t = next(estimator.parameters()).new_full((1,), time)
@@ -59,10 +60,7 @@ def _time_of(estimator: Any, noise_level: float, prior_sd: float) -> float:
             f"`noise_level` must lie between {level(low):.3g} and {level(high):.3g} standard deviations of the prior, "
             f"what the diffusion covers, but is {noise_level!r}."
         )
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if level(middle) < noise_level else (low, middle)
-    return high
+    return float(brentq(lambda time: level(time) - noise_level, low, high))
 
 
 @dataclass(frozen=True, eq=False)
