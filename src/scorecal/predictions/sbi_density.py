@@ -85,7 +85,7 @@ def _of_ratio(potential: Any, x: Any) -> LogDensities:
 
 
 def _of_ensemble(potential: Any, x: Any) -> LogDensities:
-    """The mixture that sbi's own `log_prob` of ensembles is."""
+    """The mixture that sbi's potential of ensembles is: of the members' densities as they are."""
     import torch
 
     parts = [_of_potential(part, x) for part in potential.potential_fns]
