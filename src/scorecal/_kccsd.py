@@ -12,7 +12,7 @@ from ._pipeline import (
     Pairs,
     as_distribution_kernel,
     as_generator,
-    as_radial_kernel,
+    as_target_kernel,
     as_targets,
     bootstrap_result,
     check_n_resamples,
@@ -20,14 +20,23 @@ from ._pipeline import (
     statistic_of,
 )
 from .coordinates import Coordinates
-from .kernels import GFD, DistributionKernel, Operator, OperatorFunction, Radial
+from .kernels import GFD, Constant, DistributionKernel, FiniteRank, Operator, OperatorFunction, Radial
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import distribution_gram
+from .kernels.products import Product
 from .predictions import Predictions
-from .resampling import PairFunction
+from .resampling import Features, PairFunction
 from .results import CalibrationResult
-from .statistics import FunctionStein, SumOfPairs, cast_gram, matrix_stein, stein_pairs, sufficient_dtype
+from .statistics import (
+    FunctionStein,
+    ProductOfPairs,
+    SumOfPairs,
+    cast_gram,
+    matrix_stein,
+    stein_pairs,
+    sufficient_dtype,
+)
 
 __all__ = ["kccsd", "kccsd_test"]
 
@@ -37,7 +46,7 @@ def kccsd_test(
     y: Any,
     *,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None = None,
-    target_kernel: Radial | None = None,
+    target_kernel: Radial | FiniteRank | None = None,
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     rng: Any = None,
@@ -55,9 +64,10 @@ def kccsd_test(
         The n observed targets; (n,) for d = 1.
     distribution_kernel : optional
         Kernel between predictions: `kernels.GFD` (the default), `KGFD`, `MMD` or `Wasserstein`; or an operator-valued
-        one, `kernels.Operator` or `kernels.OperatorFunction`.
+        one, `kernels.Operator` or `kernels.OperatorFunction`. `kernels.Constant` makes no difference between them.
     target_kernel : optional
-        Kernel between targets: `kernels.Gaussian` (the default) or `kernels.IMQ`.
+        Kernel between targets: `kernels.Gaussian` (the default), `kernels.IMQ`, or one of finite rank, such as
+        `kernels.Linear`.
     coordinates : callable, optional
         The space in which targets are judged: `coordinates.unconstrain(...)`, `coordinates.standardise(...)`, or a
         function from (predictions, y) to (predictions, targets, scores at the targets). None: as given, but without
@@ -116,7 +126,7 @@ def kccsd(
     y: Any,
     *,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None = None,
-    target_kernel: Radial | None = None,
+    target_kernel: Radial | FiniteRank | None = None,
     coordinates: Coordinates | None = None,
     rng: Any = None,
 ) -> Array:
@@ -147,7 +157,7 @@ def kccsd_pairs(
     predictions: Predictions,
     y: Any,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None,
-    target_kernel: Radial | None,
+    target_kernel: Radial | FiniteRank | None,
     coordinates: Coordinates | None,
     rng: np.random.Generator,
 ) -> Pairs:
@@ -156,7 +166,9 @@ def kccsd_pairs(
     xp = array_namespace(targets)
     if isinstance(distribution_kernel, OperatorFunction):
         return Pairs(_function_pairs(distribution_kernel, target_kernel, targets, scores), targets, {}, space)
-    target_kernel = as_radial_kernel("target_kernel", target_kernel)
+    target_kernel = as_target_kernel(target_kernel)
+    if isinstance(target_kernel, FiniteRank):
+        return _finite_rank_pairs(target_kernel, distribution_kernel, predictions, targets, scores, space, rng)
     if isinstance(distribution_kernel, Operator):
         terms = list(distribution_kernel.terms)
         _check_matrices(terms, predictions.dim)
@@ -181,6 +193,29 @@ def kccsd_pairs(
     return Pairs(function, targets, {"target": bandwidth, **_numbered([names for _, names in found])}, space)
 
 
+def _finite_rank_pairs(
+    target_kernel: FiniteRank,
+    distribution_kernel: DistributionKernel | Operator | None,
+    predictions: Predictions,
+    targets: Array,
+    scores: Array,
+    space: str,
+    rng: np.random.Generator,
+) -> Pairs:
+    """H = k(P_i, P_j) f_i.f_j; without pairs where k is constant."""
+    if isinstance(distribution_kernel, Operator):
+        raise TypeError("`target_kernel` must be `kernels.Gaussian` or `kernels.IMQ` with `Operator`.")
+    kernel = as_distribution_kernel(distribution_kernel, GFD())
+    features = target_kernel.features(targets, scores)
+    if isinstance(kernel, Constant):
+        return Pairs(Features(lambda rows: features[rows, :]), targets, {}, space)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram, bandwidths = distribution_gram(kernel, predictions, scores, rng)
+    dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), [gram])
+    features = array_namespace(features).astype(features, dtype, copy=False)
+    return Pairs(ProductOfPairs((Product(features, features), cast_gram(gram, dtype))), targets, bandwidths, space)
+
+
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:
     """Bandwidths of several terms are told apart by their numbers: "distribution 0" and so on."""
     if len(bandwidths) == 1:
@@ -197,9 +232,7 @@ def _check_matrices(terms: list[tuple[DistributionKernel, Array]], dim: int) -> 
             )
 
 
-def _function_pairs(
-    operator: OperatorFunction, target_kernel: Radial | None, targets: Array, scores: Array
-) -> FunctionStein:
+def _function_pairs(operator: OperatorFunction, target_kernel: Any, targets: Array, scores: Array) -> FunctionStein:
     if target_kernel is not None:
         raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function holds both kernels.")
     features, _ = as_arrays(features=operator.features, y=targets)

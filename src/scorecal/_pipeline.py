@@ -13,9 +13,9 @@ from array_api_compat import is_array_api_obj
 from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
 from .coordinates import Coordinates, natural
 from .coordinates.identity import name_of
-from .kernels import DistributionKernel, Gaussian, Radial
+from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
-from .resampling import PairFunction, Signs, draw_signs, u_statistics
+from .resampling import Features, PairFunction, Signs, draw_signs, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "as_distribution_kernel",
     "as_generator",
     "as_radial_kernel",
+    "as_target_kernel",
     "as_targets",
     "bootstrap_result",
     "bootstrap_results",
@@ -37,7 +38,7 @@ __all__ = [
 class Pairs(NamedTuple):
     """H as a function of blocks of rows and columns, an array to work like, and what made it."""
 
-    function: PairFunction
+    function: PairFunction | Features
     reference: Array
     bandwidths: Mapping[str, Any]
     space: str = "identity"
@@ -64,7 +65,7 @@ def bootstrap_result(pairs: Pairs, n_resamples: int, rng: np.random.Generator) -
 
 
 def bootstrap_results(
-    functions: Sequence[PairFunction],
+    functions: Sequence[PairFunction | Features],
     reference: Array,
     bandwidths: Sequence[Mapping[str, Any]],
     signs: Signs,
@@ -143,6 +144,13 @@ def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:
     if not isinstance(kernel, Radial):
         raise TypeError(f"`{name}` must be `kernels.Gaussian` or `kernels.IMQ`, but is {kernel!r}.")
     return kernel
+
+
+def as_target_kernel(kernel: Radial | FiniteRank | None) -> Radial | FiniteRank:
+    """Also one of finite rank."""
+    if isinstance(kernel, type):
+        raise TypeError(f"`target_kernel` must be a kernel, not its class {kernel.__name__}: `{kernel.__name__}()`.")
+    return kernel if isinstance(kernel, FiniteRank) else as_radial_kernel("target_kernel", kernel)
 
 
 def as_distribution_kernel(

@@ -4,5 +4,6 @@ from ..predictions import Box, Simplex
 from .identity import Coordinates, identity
 from .standardise import standardise
 from .unconstrain import natural, unconstrain
+from .whiten import whiten
 
-__all__ = ["Box", "Coordinates", "Simplex", "identity", "natural", "standardise", "unconstrain"]
+__all__ = ["Box", "Coordinates", "Simplex", "identity", "natural", "standardise", "unconstrain", "whiten"]

@@ -9,7 +9,7 @@ from .._arrays import Array, array_namespace, has_values
 from ..predictions import Box, Predictions, Scores, Simplex, describe, evaluate_score
 from .identity import Located
 
-__all__ = ["Bijection", "map_all"]
+__all__ = ["Affine", "Bijection", "map_all", "map_predictions"]
 
 
 class Bijection(Protocol):
@@ -22,15 +22,39 @@ class Bijection(Protocol):
     def carry(self, z: Array, scores: Array) -> Array: ...
 
 
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """y = mean + root z, with a matrix and its inverse, (d, d)."""
+
+    mean: Array
+    root: Array
+    inverse_root: Array
+
+    def __repr__(self) -> str:
+        return "Affine"
+
+    def inverse(self, y: Array) -> Array:
+        return (y - self.mean) @ self.inverse_root.mT
+
+    def forward(self, z: Array) -> Array:
+        return self.mean + z @ self.root.mT
+
+    def carry(self, z: Array, scores: Array) -> Array:
+        return scores @ self.root
+
+
 def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Located:
     """Predictions, targets and scores at the targets in z, of dimension `dim`."""
     z = bijection.inverse(y)
-    mapped: Predictions
-    if isinstance(predictions, Scores):
-        mapped = _map_scores(predictions, z, bijection)
-    else:
-        mapped = _mapped(predictions, bijection, dim)
+    mapped = map_predictions(predictions, z, bijection, dim)
     return mapped, z, evaluate_score(mapped, z)
+
+
+def map_predictions(predictions: Predictions, z: Array, bijection: Bijection, dim: int) -> Predictions:
+    """Predictions of z, whose own targets are given."""
+    if isinstance(predictions, Scores):
+        return _map_scores(predictions, z, bijection)
+    return _mapped(predictions, bijection, dim)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import Array, array_namespace, check_finite, has_values, like
 from ..predictions import Gaussian, GaussianMixture, Predictions, draw_samples, evaluate_score
 from .identity import Coordinates, Located, identity
-from .mapped import map_all
+from .mapped import Affine, map_all
 from .unconstrain import natural
 
 __all__ = ["standardise"]
@@ -64,31 +64,12 @@ class _Standardised:
     def __call__(self, predictions: Predictions, y: Array) -> Located:
         unbounded, targets, _ = natural(predictions)(predictions, y)
         mean, sd = _moments(unbounded, targets, self.by)
-        affine = Affine(mean, sd)
         if isinstance(unbounded, Gaussian | GaussianMixture):
-            moved, z = _in_closed_form(unbounded, affine), affine.inverse(targets)
+            moved, z = _in_closed_form(unbounded, mean, sd), (targets - mean) / sd
             return moved, z, evaluate_score(moved, z)
+        identity_matrix = like(np.eye(unbounded.dim), targets)
+        affine = Affine(mean, identity_matrix * sd, identity_matrix / sd)
         return map_all(unbounded, targets, affine, unbounded.dim)
-
-
-@dataclass(frozen=True, eq=False)
-class Affine:
-    """y = mean + sd z in every dimension."""
-
-    mean: Array
-    sd: Array
-
-    def __repr__(self) -> str:
-        return "Affine"
-
-    def inverse(self, y: Array) -> Array:
-        return (y - self.mean) / self.sd
-
-    def forward(self, z: Array) -> Array:
-        return self.mean + self.sd * z
-
-    def carry(self, z: Array, scores: Array) -> Array:
-        return scores * self.sd
 
 
 def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array, Array]:
@@ -118,11 +99,10 @@ def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array
     return mean, xp.sqrt(variance)
 
 
-def _in_closed_form(predictions: Gaussian | GaussianMixture, affine: Affine) -> Gaussian | GaussianMixture:
-    sd = affine.sd
+def _in_closed_form(predictions: Gaussian | GaussianMixture, mean: Array, sd: Array) -> Gaussian | GaussianMixture:
     if isinstance(predictions, GaussianMixture):
-        return replace(predictions, means=affine.inverse(predictions.means), scales=predictions.scales / sd)
-    mean = affine.inverse(predictions.mean)
+        return replace(predictions, means=(predictions.means - mean) / sd, scales=predictions.scales / sd)
+    means = (predictions.mean - mean) / sd
     if predictions.scale is not None:
-        return Gaussian(mean, predictions.scale / sd)
-    return Gaussian(mean, covariance=predictions.covariance / (sd[:, None] * sd))
+        return Gaussian(means, predictions.scale / sd)
+    return Gaussian(means, covariance=predictions.covariance / (sd[:, None] * sd))

@@ -1,7 +1,7 @@
 """Complete U-statistics and their wild bootstrap, tile by tile over the upper triangle.
 
-The engine knows pair functions and signs, nothing of what they mean. No n x n array is ever made: besides its inputs
-and the packed signs it holds a few tiles, within `memory` bytes, and vectors of length n and B.
+The engine knows pair functions, features of rows and signs, nothing of what they mean. No n x n array is ever made:
+besides its inputs and the packed signs it holds a few tiles, within `memory` bytes, and vectors of length n and B.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
+from .features import Features, FeatureSums, feature_sums, u_statistic_of
 from .progress import progress
 from .signs import PlacedSigns, Signs
 from .threads import all_cores, cpu_count
@@ -41,7 +42,7 @@ class PairFunction(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class UStatistics:
-    """For each of V pair functions: the U-statistic, its bootstrap draws, and the share of each of the n points."""
+    """For each of V functions: the U-statistic, its bootstrap draws, and the share of each of the n points."""
 
     statistic: Array  # (V,)
     null: Array | None  # (V, B)
@@ -50,7 +51,7 @@ class UStatistics:
 
 @_QUIETLY
 def u_statistics(
-    functions: Sequence[PairFunction],
+    functions: Sequence[PairFunction | Features],
     reference: Array,
     signs: Signs | None = None,
     *,
@@ -64,36 +65,56 @@ def u_statistics(
     """
     n = int(reference.shape[0])
     xp = array_namespace(reference)
+    pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
+    features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) else 1
-    tile = tile or _tile_edge(functions, reference, signs, n_threads, memory)
+    tile = tile or _tile_edge(pairs, reference, signs, n_threads, memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     blocks = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
     placed = None if signs is None else signs.on(reference)
-    work = partial(_row_block, functions, blocks, placed)
+    work = partial(_row_block, pairs, features, blocks, placed)
 
-    sums: list[list[Array]] = [[0.0] * len(blocks) for _ in functions]
-    resampled: list[Array] = [0.0] * len(functions)
-    for i, rows in enumerate(_run(work, blocks, n_threads)):
+    sums: list[list[Array]] = [[0.0] * len(blocks) for _ in pairs]
+    resampled: list[Array] = [0.0] * len(pairs)
+    totals: list[FeatureSums] = []
+    for i, (rows, of_features) in enumerate(_run(work, blocks, n_threads)):
         for v, (own, others, drawn) in enumerate(rows):
             sums[v][i] = sums[v][i] + own
             for j, other in enumerate(others, start=i):
                 sums[v][j] = sums[v][j] + other
             resampled[v] = resampled[v] + drawn
-    contributions = xp.stack([xp.concat(parts) for parts in sums]) / (n * (n - 1))
-    null = None if signs is None else xp.stack(resampled) / (n * (n - 1))
-    return UStatistics(xp.sum(contributions, axis=1), null, contributions)
+        totals = [a + b for a, b in zip(totals, of_features, strict=True)] if totals else of_features
+
+    found = []
+    of_pairs, with_totals = iter(zip(sums, resampled, strict=True)), iter(totals)
+    for function in functions:
+        if isinstance(function, Features):
+            found.append(u_statistic_of(function, next(with_totals), blocks))
+        else:
+            parts, drawn = next(of_pairs)
+            contributions = xp.concat(parts) / (n * (n - 1))
+            found.append((xp.sum(contributions), drawn / (n * (n - 1)), contributions))
+    statistic, null, shares = zip(*found, strict=True)
+    return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
+
+
+_OfPairs = tuple[Array, list[Array], Array]
 
 
 @_QUIETLY
 def _row_block(
-    functions: Sequence[PairFunction], blocks: list[slice], signs: PlacedSigns | None, i: int
-) -> list[tuple[Array, list[Array], Array]]:
-    """For each H: row sums of this block of rows, column sums of it and every later block, and e' H e."""
+    functions: Sequence[PairFunction],
+    features: Sequence[Features],
+    blocks: list[slice],
+    signs: PlacedSigns | None,
+    i: int,
+) -> tuple[list[_OfPairs], list[FeatureSums]]:
+    """For each H: row sums of this block of rows, column sums of it and every later block, and e' H e; and features."""
     own: list[Array] = [0.0] * len(functions)
     others: list[list[Array]] = [[] for _ in functions]
     products: list[Array] = [0.0] * len(functions)
-    for cols in blocks[i:]:
+    for cols in blocks[i:] if functions else ():
         flips = None if signs is None else signs(cols)
         for v, function in enumerate(functions):
             block = function(blocks[i], cols)
@@ -104,11 +125,12 @@ def _row_block(
             others[v].append(xp.astype(xp.sum(block, axis=0), dtype, copy=False))
             if flips is not None:
                 products[v] += xp.astype(block @ flips, dtype, copy=False)
-    if signs is None:
-        return list(zip(own, others, products, strict=True))
-    flips = signs(blocks[i])
-    xp = array_namespace(flips)
-    return [(a, b, 2.0 * xp.sum(flips * c, axis=0)) for a, b, c in zip(own, others, products, strict=True)]
+    flips = None if signs is None else signs(blocks[i])
+    if flips is not None:
+        xp = array_namespace(flips)
+        products = [2.0 * xp.sum(flips * product, axis=0) for product in products]
+    of_features = [feature_sums(each, blocks[i], flips) for each in features]
+    return list(zip(own, others, products, strict=True)), of_features
 
 
 def _half_without_diagonal(block: Array) -> Array:
@@ -119,8 +141,8 @@ def _half_without_diagonal(block: Array) -> Array:
 
 
 def _run(
-    work: Callable[[int], list[tuple[Array, list[Array], Array]]], blocks: list[slice], n_threads: int
-) -> Iterator[list[tuple[Array, list[Array], Array]]]:
+    work: Callable[[int], tuple[list[_OfPairs], list[FeatureSums]]], blocks: list[slice], n_threads: int
+) -> Iterator[tuple[list[_OfPairs], list[FeatureSums]]]:
     """Results of the blocks of rows in their order, so that sums do not depend on the number of threads."""
     if len(blocks) == 1:
         yield work(0)
@@ -132,7 +154,7 @@ def _run(
             stack.enter_context(all_cores())
             pool = ThreadPoolExecutor(n_threads)
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-            results: Iterator[list[tuple[Array, list[Array], Array]]] = pool.map(work, range(len(blocks)))
+            results: Iterator[tuple[list[_OfPairs], list[FeatureSums]]] = pool.map(work, range(len(blocks)))
         else:
             results = map(work, range(len(blocks)))
         for i, result in enumerate(results):
@@ -145,7 +167,7 @@ def _tile_edge(
 ) -> int:
     """The preferred tile, halved until all threads together stay within `memory`."""
     tile = _NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE
-    per_pair = max(function.floats_per_pair for function in functions)
+    per_pair = max((function.floats_per_pair for function in functions), default=0)
     per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
     itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
     while tile > 8 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
