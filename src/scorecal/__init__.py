@@ -2,7 +2,8 @@
 
 from importlib.metadata import version
 
-from . import coordinates, experiments, kernels
+from . import coordinates, experiments, kernels, views
+from ._calibration_test import calibration_test
 from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
 from ._skce import SKCEResult, skce, skce_test
@@ -26,13 +27,14 @@ from .predictions import (
     from_sklearn,
     from_torch,
 )
-from .results import CalibrationResult
+from .results import CalibrationResult, CombinedResult, ViewResult
 
 __version__ = version("scorecal")
 __all__ = [
     "MALA",
     "CalibrationResult",
     "Categorical",
+    "CombinedResult",
     "Coverage",
     "Gaussian",
     "GaussianMixture",
@@ -41,7 +43,9 @@ __all__ = [
     "SKCEResult",
     "ScoreFunction",
     "Scores",
+    "ViewResult",
     "as_predictions",
+    "calibration_test",
     "coordinates",
     "expected_coverage",
     "experiments",
@@ -65,5 +69,6 @@ __all__ = [
     "mmd",
     "skce",
     "skce_test",
+    "views",
     "wasserstein",
 ]

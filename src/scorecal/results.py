@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-__all__ = ["CalibrationResult", "calibration_result", "check_overflow"]
+__all__ = ["CalibrationResult", "CombinedResult", "ViewResult", "calibration_result", "check_overflow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,70 @@ class CalibrationResult:
         if n_rejecting > self.n_resamples:
             return -math.inf
         return float(np.sort(self.null_distribution)[-n_rejecting])
+
+
+@dataclass(frozen=True, eq=False)
+class ViewResult:
+    """What one view of `calibration_test` saw.
+
+    Attributes
+    ----------
+    name, sees : str
+        Of the view, and the kind of miscalibration that it is for.
+    statistic : float
+        Its U-statistic, or the largest of those of its features.
+    pvalue : float
+        Of this view alone.
+    adjusted_pvalue : float
+        The same, for having looked at all views (step-free, Westfall and Young).
+    null_distribution : ndarray, shape (n_resamples,)
+    contributions : ndarray, shape (n,)
+        Share of each prediction in the statistic.
+    """
+
+    name: str
+    sees: str
+    statistic: float
+    pvalue: float
+    adjusted_pvalue: float
+    null_distribution: np.ndarray = field(repr=False)
+    contributions: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedResult(CalibrationResult):
+    """Outcome of `calibration_test`.
+
+    Attributes
+    ----------
+    statistic : float
+        Minus the log10 of the smallest p-value of a view, over its weight; and a trace more where that is tied.
+    pvalue, null_distribution
+        As in `CalibrationResult`: of the statistic.
+    contributions : ndarray, shape (n,)
+        Share of each prediction in the view with the smallest adjusted p-value, in units that add up to `statistic`.
+    views : tuple of ViewResult
+        What each view saw.
+    seen : tuple of str
+        Kinds of miscalibration for which there is evidence at the 5 % level, the clearest first: "bias",
+        "over-confidence", "under-confidence", "correlation", "dependence", "shape", "modes"; empty if not rejected.
+    message : str
+        The outcome in words.
+    cannot_see : tuple of str
+        What this test could not have seen with these predictions.
+    """
+
+    views: tuple[ViewResult, ...] = field(kw_only=True)
+    seen: tuple[str, ...] = field(kw_only=True)
+    message: str = field(kw_only=True)
+    cannot_see: tuple[str, ...] = field(kw_only=True)
+
+    def __str__(self) -> str:
+        width = max(len(view.name) for view in self.views)
+        lines = [self.message, "", f"{'view':{width}}  p-value  adjusted"]
+        for view in sorted(self.views, key=lambda view: (view.adjusted_pvalue, view.pvalue)):
+            lines.append(f"{view.name:{width}}  {view.pvalue:7.3g}  {view.adjusted_pvalue:8.3g}")
+        return "\n".join([*lines, *(f"Cannot see here: {what}" for what in self.cannot_see)])
 
 
 def calibration_result(

@@ -7,7 +7,7 @@ the operator-valued one of appendix A, A(y, y') = sum_k phi_k(y) phi_k(y')', so 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,7 +21,10 @@ __all__ = ["BoundedRadial", "Constant", "Cross", "FiniteRank", "Linear", "Polyno
 
 @runtime_checkable
 class FiniteRank(Protocol):
-    """Test functions, as the features (n, q) that they make of targets and scores (n, d)."""
+    """Test functions, as the features (n, q) that they make of targets and scores (n, d).
+
+    `separable` ones have d features, each of one dimension and along it.
+    """
 
     def features(self, targets: Array, scores: Array) -> Array: ...
 
@@ -38,6 +41,8 @@ class Constant:
     >>> sc.kccsd_test(predictions, y, target_kernel=one, distribution_kernel=one, rng=0).pvalue
     0.001
     """
+
+    separable: ClassVar[bool] = True
 
     @property
     def bandwidth(self) -> float:
@@ -101,6 +106,7 @@ class Polynomial:
     """
 
     degree: int = 2
+    separable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_order("degree", self.degree)

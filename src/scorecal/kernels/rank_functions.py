@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from .._arrays import Array, array_namespace, like
 from .._special import special
@@ -34,6 +35,7 @@ class Rank:
     """
 
     order: int = 1
+    separable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_order("order", self.order)

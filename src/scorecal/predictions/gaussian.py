@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
+from .noisy import Noisy, check_level
 from .protocol import describe
 
 __all__ = ["Gaussian"]
@@ -126,6 +127,17 @@ class Gaussian:
             return self.mean, self.covariance
         scale: Array = self.scale
         return self.mean, (scale**2)[..., None] * like(np.eye(self.dim), self.mean)
+
+    def noisy(self, level: float) -> Noisy:
+        """Predictions of targets with noise of `level` standard deviations, those of each dimension."""
+        check_level(level)
+        xp = array_namespace(self.mean)
+        if self.scale is not None:
+            convolved = Gaussian(self.mean, self.scale * (1.0 + level**2) ** 0.5)
+            return Noisy(convolved, level * self.scale + xp.zeros_like(self.mean), level)
+        variances = xp.linalg.diagonal(self.covariance)
+        noise = (level**2 * variances)[..., None] * like(np.eye(self.dim), self.mean)
+        return Noisy(Gaussian(self.mean, covariance=self.covariance + noise), level * xp.sqrt(variances), level)
 
 
 def _as_means(mean: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
 from .categorical import check_sums_to_one
+from .noisy import Noisy, check_level
 from .protocol import describe
 
 __all__ = ["GaussianMixture"]
@@ -132,6 +133,14 @@ class GaussianMixture:
         variances = xp.sum(weights * (self.scales**2 + xp.zeros_like(self.means)), axis=-2)
         between = (weights * spread).mT @ spread
         return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
+
+    def noisy(self, level: float) -> Noisy:
+        """Predictions of targets with noise of `level` standard deviations, those of each dimension of the mixture."""
+        check_level(level)
+        xp = array_namespace(self.means)
+        noise_sd = level * xp.sqrt(xp.linalg.diagonal(self.moments()[1]))
+        scales = xp.sqrt(self.scales**2 + noise_sd[:, None, :] ** 2)
+        return Noisy(GaussianMixture(self.weights, self.means, scales), noise_sd, level)
 
 
 def _check_positive(scales: Array) -> None:

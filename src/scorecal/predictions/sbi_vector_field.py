@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -35,7 +35,8 @@ def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPoster
     draws = seeded_draws(prior, _N_PRIOR_DRAWS, _SEED).to(x)
     draws = estimator.to_z(draws) if estimator.compose_enabled else draws
     spreads = draws.std(dim=0)
-    time = _time_of(estimator, noise_level, float(spreads.log().mean().exp()))
+    prior_sd = float(spreads.log().mean().exp())
+    time = _time_of(estimator, noise_level, prior_sd)
     if spreads.max() > 10 * spreads.min():
         warnings.warn(
             f"`posterior` has a prior whose standard deviations differ much between parameters, {spreads.tolist()}; "
@@ -43,7 +44,7 @@ def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPoster
             "comparable units.",
             stacklevel=3,
         )
-    return NoisedPosterior(*embedded(estimator, x), x, float(noise_level), time, prior)
+    return NoisedPosterior(*embedded(estimator, x), x, float(noise_level), time, prior, prior_sd)
 
 
 def _time_of(estimator: Any, noise_level: float, prior_sd: float) -> float:
@@ -73,6 +74,7 @@ class NoisedPosterior:
     noise_level: float
     time: float
     distribution: Any
+    prior_sd: float
 
     @property
     def n(self) -> int:
@@ -115,6 +117,10 @@ class NoisedPosterior:
         factors = (self.estimator.mean_t_fn(self._time), self.estimator.std_fn(self._time))
         mean, std = (like(factor, theta).reshape(()) for factor in factors)
         return mean * theta + std * like(rng.standard_normal(tuple(theta.shape)), theta)
+
+    def noisy(self, level: float) -> NoisedPosterior:
+        """The same posteriors at another noise level, in standard deviations of the prior."""
+        return replace(self, noise_level=float(level), time=_time_of(self.estimator, level, self.prior_sd))
 
     @property
     def _time(self) -> Array:

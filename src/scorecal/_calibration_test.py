@@ -1,0 +1,161 @@
+"""The test that we recommend: several views of the same data, one bootstrap, one p-value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import array_namespace, has_values
+from ._pipeline import as_generator, as_targets, bootstrap_results, check_n_resamples
+from .predictions import Gaussian, Predictions
+from .resampling import draw_signs
+from .results import CombinedResult, ViewResult
+from .views import View, default_views
+from .views.min_p import combine
+from .views.naming import message_of, seen_by
+from .views.space import Space, function_of, space_of
+
+__all__ = ["calibration_test"]
+
+
+def calibration_test(
+    predictions: Predictions,
+    y: Any,
+    *,
+    views: Sequence[View] | None = None,
+    n_resamples: int = 999,
+    rng: Any = None,
+) -> CombinedResult:
+    r"""Test whether predictions are calibrated, from their scores alone, and say what is wrong with them.
+
+    The null hypothesis is that every target is a draw from its own prediction: given the prediction P, Y ~ P. Several
+    views look at the same data, each for one kind of miscalibration: bias, wrong spread, wrong correlation, wrong
+    shape, and what depends on the prediction. One bootstrap serves them all and makes one p-value of them.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        n predictive distributions on R^d, as for `kccsd_test`.
+    y : array_like, shape (n, d)
+        The n observed targets; (n,) for d = 1.
+    views : sequence of View, optional
+        What to look at; `views.default_views(d)` by default.
+    n_resamples : int
+        Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+    rng : seed or numpy.random.Generator, optional
+        Source of noise, base points and signs.
+
+    Returns
+    -------
+    CombinedResult
+        With `pvalue`, `message`, `seen`, `views` (each with its own `pvalue` and `adjusted_pvalue`), `cannot_see`, and
+        what `kccsd_test` returns.
+
+    Notes
+    -----
+    Each target is first brought to units of its own prediction, :math:`z = \Sigma_i^{-1/2} (y_i - m_i)`, with the
+    score :math:`\Sigma_i^{1/2} s_i` (`coordinates.whiten`). The map depends on the prediction only, so the test is as
+    valid as without it. A test function :math:`\phi` then gives the feature :math:`f_i = s \cdot \phi(z) +
+    \mathrm{div} \phi(z)`, of mean zero if the predictions are calibrated; a view is the U-statistic of
+    :math:`k(P_i, P_j) f_i \cdot f_j`, which for a constant k costs no pairs. Random signs give its null distribution,
+    the same signs for all views; p-values of the views are ranks among all draws, and the observed data are ranked
+    among the draws by the smallest one.
+
+    Scores do not see the weights of modes that are far apart. Mixtures and posteriors of diffusion models can have
+    noise, with which they do; `cannot_see` tells where that is not so.
+
+    Rows must be independent. Time grows as n^2, for one of the views, and memory as n.
+
+    Examples
+    --------
+    Forecasts whose standard deviations are too small by a fifth:
+
+    >>> import numpy as np, scorecal as sc
+    >>> rng = np.random.default_rng(0)
+    >>> mean = 10.0 * rng.normal(size=(300, 2))
+    >>> y = mean + rng.normal(size=(300, 2))
+    >>> result = sc.calibration_test(sc.Gaussian(mean, 0.8), y, rng=0)
+    >>> result.pvalue, result.seen
+    (0.001, ('over-confidence',))
+    >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
+    'Calibration is not rejected (p = 0.305, n = 300).'
+    """
+    generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
+    targets = as_targets(y, predictions)
+    if not has_values(targets):
+        raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
+    spaces: dict[float, Space] = {0.0: space_of(predictions, targets, 0.0, generator)}
+    space = spaces[0.0]
+    several_modes = hasattr(predictions, "noisy") and not isinstance(predictions, Gaussian)
+    chosen = default_views(space.predictions.dim, several_modes) if views is None else _checked(views, predictions)
+    functions, used, bandwidths = [], [], []
+    for view in chosen:
+        if view.noise not in spaces:
+            spaces[view.noise] = space_of(predictions, targets, view.noise, generator)
+        found = function_of(view, spaces[view.noise], targets, generator)
+        if found is not None:
+            functions.append(found[0])
+            bandwidths.append(found[1])
+            used.append(view)
+    if not used:
+        raise ValueError("`views` see nothing here: they compare predictions, and all predictions are alike.")
+    signs = draw_signs(predictions.n, n_resamples, generator)
+    results = bootstrap_results(functions, targets, bandwidths, signs)
+    combined = combine(
+        np.array([result.statistic for result in results]),
+        np.stack([result.null_distribution for result in results]),
+        np.array([view.weight for view in used]),
+        float(array_namespace(targets).finfo(targets.dtype).eps),
+    )
+    seen_views = tuple(
+        ViewResult(view.name, view.sees, r.statistic, own, adjusted, r.null_distribution, r.contributions)
+        for view, r, own, adjusted in zip(used, results, combined.own, combined.adjusted, strict=True)
+    )
+    leading = min(seen_views, key=lambda view: view.adjusted_pvalue)
+    seen = seen_by(seen_views, space) if combined.pvalue <= 0.05 else ()
+    return CombinedResult(
+        combined.statistic,
+        combined.pvalue,
+        combined.null,
+        _shares(leading.contributions, combined.statistic),
+        next((result.bandwidths for result in results if result.bandwidths), {}),
+        predictions.n,
+        n_resamples,
+        coordinates=space.name,
+        views=seen_views,
+        seen=seen,
+        message=message_of(combined.pvalue, predictions.n, seen),
+        cannot_see=_blind_spots(predictions, used),
+    )
+
+
+def _checked(views: Sequence[View], predictions: Any) -> tuple[View, ...]:
+    views = tuple(views)
+    if not views or not all(isinstance(view, View) for view in views):
+        raise TypeError("`views` must hold `views.View`s, and at least one; `views.default_views(d)` makes some.")
+    names = [view.name for view in views]
+    if len(set(names)) < len(names):
+        raise ValueError(f"`views` must have different names, but are called {names}.")
+    if any(view.noise for view in views) and not hasattr(predictions, "noisy"):
+        raise TypeError(f"`views` with noise need predictions that can have it; {predictions!r} cannot.")
+    return views
+
+
+def _shares(contributions: np.ndarray, statistic: float) -> np.ndarray:
+    total = float(np.sum(contributions))
+    return (
+        contributions * (statistic / total)
+        if total > 0
+        else np.full(len(contributions), statistic / len(contributions))
+    )
+
+
+def _blind_spots(predictions: Any, used: Sequence[View]) -> tuple[str, ...]:
+    spots = []
+    if not isinstance(predictions, Gaussian) and not any(view.noise for view in used):
+        spots.append("the weights of modes that are far apart, should predictions have several.")
+    if not any(view.sees == "dependence" for view in used):
+        spots.append("miscalibration that depends on the prediction, as predictions do not differ.")
+    return tuple(spots)

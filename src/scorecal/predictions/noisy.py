@@ -1,0 +1,58 @@
+"""Predictions of targets with noise: Y + noise is calibrated against P * noise when Y is against P.
+
+Scores do not see how much weight far modes have; those of the noisy predictions, whose modes overlap, do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, like
+from .protocol import describe
+
+__all__ = ["Noisy", "check_level"]
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Predictions convolved with independent Gaussian noise, and that noise; tests add it to the targets."""
+
+    convolved: Any
+    noise_sd: Array  # (n, d)
+    level: float
+
+    @property
+    def n(self) -> int:
+        return int(self.convolved.n)
+
+    @property
+    def dim(self) -> int:
+        return int(self.convolved.dim)
+
+    @property
+    def noise(self) -> str:
+        return f"noised by {self.level:g} predictive sd"
+
+    def __repr__(self) -> str:
+        return describe(self, self.noise)
+
+    def score(self, y: Array) -> Array:
+        """Scores of the convolved predictions at `y`, broadcast against (n, d)."""
+        return self.convolved.score(y)
+
+    def moments(self) -> tuple[Array, Array]:
+        """Means (n, d) and covariances (n, d, d), with the noise."""
+        moments: tuple[Array, Array] = self.convolved.moments()
+        return moments
+
+    def noised(self, y: Array, rng: np.random.Generator) -> Array:
+        """Targets with noise."""
+        return y + self.noise_sd * like(rng.standard_normal(tuple(y.shape)), y)
+
+
+def check_level(level: float) -> None:
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < np.inf:
+        raise ValueError(f"`level` must be a positive number, in standard deviations, but is {level!r}.")

@@ -1,0 +1,114 @@
+"""A view: one way to look at predictions and targets, which sees one kind of miscalibration best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Real
+
+from ..kernels import Constant, DistributionKernel, FiniteRank, Radial
+
+__all__ = ["KINDS", "Gain", "Traits", "View"]
+
+KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "modes", "any")
+
+
+@dataclass(frozen=True)
+class Traits:
+    """The linear kernel on the locations of two predictions and on their (logarithmic) spreads.
+
+    With it a view sees what is calibrated on average, but less so where predictions are high, or narrow.
+    """
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The operator-valued kernel m m' of the predictions' locations m, beside the constant kernel on targets.
+
+    It sees predicted locations that vary too much or too little: whether targets regressed on them have slope 1.
+    """
+
+
+@dataclass(frozen=True)
+class View:
+    """One statistic of `calibration_test`.
+
+    Parameters
+    ----------
+    name : str
+        What the result calls it.
+    sees : {"bias", "confidence", "correlation", "dependence", "shape", "modes", "any"}
+        The kind of miscalibration that it names.
+    target_kernel : kernel of finite rank, Gaussian or IMQ
+        The test functions.
+    distribution_kernel : optional
+        Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Gain`, or one of `kernels.GFD`
+        and its like.
+    coordinates : {"whitened", "marginal", "natural"}
+        Of the targets: in units of their own predictions; the same, one dimension at a time, which is for `Rank`,
+        `Constant` and `Polynomial` only; or without a boundary and nothing else.
+    largest : bool
+        The largest of the statistics of the single features, not their sum; finite rank only.
+    noise : float
+        Level of the noise that is added to targets and predictions, where these can have it; 0 for none.
+    weight : float
+        A view of weight 2 counts as if its p-value were half of what it is.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> view = sc.views.View("third moment", "shape", sc.kernels.Polynomial(2))
+    >>> predictions, y = sc.experiments.mgm(200, 0.0, rng=0)
+    >>> result = sc.calibration_test(predictions, y, views=[view], rng=0)
+    >>> [seen.name for seen in result.views]
+    ['third moment']
+    """
+
+    name: str
+    sees: str
+    target_kernel: FiniteRank | Radial
+    distribution_kernel: Constant | Traits | Gain | DistributionKernel = field(default_factory=Constant)
+    coordinates: str = "whitened"
+    largest: bool = False
+    noise: float = 0.0
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("sees", self.sees, KINDS),
+            ("coordinates", self.coordinates, ("whitened", "marginal", "natural")),
+        ):
+            if value not in allowed:
+                raise ValueError(f"`{name}` must be one of {', '.join(map(repr, allowed))}, but is {value!r}.")
+        if not isinstance(self.weight, Real) or not 0 < self.weight < float("inf"):
+            raise ValueError(f"`weight` must be positive and finite, but is {self.weight!r}.")
+        if not isinstance(self.noise, Real) or not 0 <= self.noise < float("inf"):
+            raise ValueError(f"`noise` must be at least 0 and finite, but is {self.noise!r}.")
+        self._check_kernels()
+
+    @property
+    def finite_rank(self) -> bool:
+        return isinstance(self.distribution_kernel, Constant | Traits | Gain) and isinstance(
+            self.target_kernel, FiniteRank
+        )
+
+    def _check_kernels(self) -> None:
+        for name in ("target_kernel", "distribution_kernel"):
+            if isinstance(getattr(self, name), type):
+                raise TypeError(f"`{name}` must be a kernel, not its class {getattr(self, name).__name__}.")
+        if not isinstance(self.target_kernel, FiniteRank | Radial):
+            raise TypeError(f"`target_kernel` must be a kernel such as `kernels.Linear()`, not {self.target_kernel!r}.")
+        between = self.distribution_kernel
+        if not isinstance(between, Traits | Gain) and not hasattr(between, "distance"):
+            raise TypeError(f"`distribution_kernel` must be a kernel such as `GFD()`, but is {between!r}.")
+        if not self.finite_rank:
+            if isinstance(between, Traits | Gain):
+                raise TypeError("`Traits` and `Gain` need a `target_kernel` of finite rank, such as `Constant()`.")
+            if self.largest or self.noise:
+                raise ValueError("`largest` and `noise` need kernels of finite rank.")
+        if isinstance(between, Gain) and (self.coordinates, self.target_kernel) != ("whitened", Constant()):
+            raise ValueError("`Gain` is for whitened coordinates and the target kernel `Constant()`.")
+        if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
+            raise ValueError(
+                "Marginal coordinates are for test functions of one dimension at a time: `Constant`, `Polynomial` and "
+                f"`Rank`, and not {self.target_kernel!r}."
+            )
