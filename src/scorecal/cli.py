@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands)
     _add_reproduce(commands)
+    _add_bench(commands)
     chosen = parser.parse_args(arguments)
     try:
         chosen.run(chosen)
@@ -82,6 +83,34 @@ def _reproduce(chosen: argparse.Namespace) -> None:
     names = _FIGURES if "all" in chosen.figures else tuple(dict.fromkeys(chosen.figures))
     lines = reproduce(
         names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler
+    )
+    print("\n".join(lines))
+
+
+def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "bench",
+        help="measure the tests",
+        description="power: how often the tests, and those of others, reject predictions with known flaws.\n"
+        "Results are kept as they come: a run that was stopped goes on where it was.",
+        epilog="examples:\n  scorecal bench power --repeats 20 --null-repeats 20\n  scorecal bench power",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", choices=("power",), help="power")
+    parser.add_argument("--repeats", type=_positive, default=400, metavar="N", help="data sets for each cell (400)")
+    parser.add_argument(
+        "--null-repeats", type=_positive, default=2000, metavar="N", help="and for each calibrated one (2000)"
+    )
+    parser.add_argument("--workers", type=_positive, default=None, metavar="N", help="processes (one for each core)")
+    parser.add_argument("--out", type=Path, default=Path("power"), metavar="DIR", help="results and tables (power)")
+    parser.set_defaults(run=_bench, interrupted="interrupted; the same command goes on from here")
+
+
+def _bench(chosen: argparse.Namespace) -> None:
+    from .experiments.power import power_study
+
+    lines = power_study(
+        chosen.out, repeats=chosen.repeats, null_repeats=chosen.null_repeats, workers=chosen.workers or -1
     )
     print("\n".join(lines))
 

@@ -38,7 +38,7 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
             "that no spread can be fitted to them; they are judged in units of the base points (the prior, or "
             "N(0, I)), which is valid but sees less. Likely causes: modes far apart, or base points far from the "
             "predictions (give them a `prior`).",
-            stacklevel=2,
+            stacklevel=6,
         )
     return location, root @ root.mT
 

@@ -2,22 +2,27 @@
 
 from ..resampling.workers import cluster
 from .dataset import Model
+from .flaws import FLAWS, bounded, flawed, modes
 from .models import hgm, lgm, mgm, qgm
 from .rates import rejection_rates, wilson
 from .sweep import Cell, grid, sweep
 from .tests import KCCSD, SKCE, Test
 
 __all__ = [
+    "FLAWS",
     "KCCSD",
     "SKCE",
     "Cell",
     "Model",
     "Test",
+    "bounded",
     "cluster",
+    "flawed",
     "grid",
     "hgm",
     "lgm",
     "mgm",
+    "modes",
     "qgm",
     "rejection_rates",
     "sweep",

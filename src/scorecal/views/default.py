@@ -1,8 +1,8 @@
 """The views of `calibration_test`, and why these.
 
-Bias and spread are what users fear most and what other tests look at: their views weigh three times as much, about half
-of the test's level. All but the constant and the cross views are bounded functions of the target, so that a few far
-targets decide nothing, and the sign flips keep their level at small n (the trace, unbounded, does not).
+Over-confidence and bias are what users fear most, and what other tests look at: their views weigh most, and share more
+than half of the test's level. All but the constant and the cross views are bounded functions of the target: no few far
+targets decide, and the sign flips keep their level at small n (those of the trace, which is unbounded, do not).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .view import Gain, Traits, View
 
 __all__ = ["default_views"]
 
-_MAIN = 3.0
+_BIAS, _SPREAD, _TAILS, _ONE_SPREAD = 6.0, 8.0, 5.0, 2.0  # weights
 _NOISE = 1.0
 
 
@@ -36,12 +36,13 @@ def default_views(dim: int, several_modes: bool = False) -> tuple[View, ...]:
      'any, kernels']
     """
     one, traits = Constant(), Traits()
-    # c = 3 d: as strong as the trace on Gaussian targets, at half of its skewness or less; c = d: strongest on tails.
-    spread, tails = BoundedRadial(3.0 * dim), BoundedRadial(1.0 * dim)
+    # c = 3 d: nearly as strong as the trace on Gaussian targets, with half of its skewness; c = (d + 1) / 2: close to
+    # the strongest on heavy tails in every dimension.
+    spread, tails = BoundedRadial(3.0 * dim), BoundedRadial(0.5 * (dim + 1))
     views = [
-        View("bias", "bias", one, weight=_MAIN),
-        View("spread", "confidence", spread, weight=_MAIN),
-        View("tails", "shape", tails, weight=_MAIN),
+        View("bias", "bias", one, weight=_BIAS),
+        View("spread", "confidence", spread, weight=_SPREAD),
+        View("tails", "shape", tails, weight=_TAILS),
         View("radial shape", "shape", RadialRank(2)),
         View("skewness", "shape", Rank(3), coordinates="marginal"),
         View("gain", "dependence", one, Gain()),
@@ -53,14 +54,22 @@ def default_views(dim: int, several_modes: bool = False) -> tuple[View, ...]:
     if dim > 1:
         # Targets whose dimensions are correlated show a common bias more clearly as they are than whitened.
         views += [
-            View("bias, all dimensions", "bias", one, coordinates="marginal", weight=_MAIN),
-            View("bias, one dimension", "bias", one, coordinates="marginal", largest=True, weight=_MAIN),
-            View("spread, one dimension", "confidence", Rank(2), coordinates="marginal", largest=True),
+            View("bias, all dimensions", "bias", one, coordinates="marginal", weight=_BIAS),
+            View("bias, one dimension", "bias", one, coordinates="marginal", largest=True, weight=_BIAS),
+            View(
+                "spread, one dimension",
+                "confidence",
+                Rank(2),
+                coordinates="marginal",
+                largest=True,
+                weight=_ONE_SPREAD,
+            ),
             View("correlation", "correlation", Cross()),
+            View("gain, all dimensions", "dependence", one, Gain(), coordinates="marginal"),
         ]
     if several_modes:
         views += [
-            View("modes, location", "modes", one, noise=_NOISE),
+            View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE),
             View("modes, spread", "modes", spread, noise=_NOISE),
         ]
     return tuple(views)

@@ -67,6 +67,14 @@ class Space:
                 parts.append(part / size)
         return xp.concat(parts, axis=1) if parts else self.location[:, :0]
 
+    def directions(self, coordinates: str) -> Array:
+        """Locations less their mean, (n, d), where a step along them is a step of the location itself."""
+        if coordinates == "whitened":
+            return (self.whitening.inverse_root @ self.location[..., None])[..., 0]
+        xp = array_namespace(self.location)
+        gap = self.whitening.location - self.whitening.frame.mean
+        return gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0))
+
     def at(self, coordinates: str) -> tuple[Array, Array]:
         """Targets and scores (S, n, d)."""
         if coordinates == "natural":
@@ -111,24 +119,21 @@ def function_of(
     if isinstance(kernel, Gain) and float(array_namespace(targets).max(abs(space.location))) <= _SAME:
         return None
 
+    directions = space.directions(view.coordinates)
+
     def features(rows: slice) -> Array:
         drawn = (test_functions.features(y[rows, :], s[rows, :]) for y, s in zip(targets, scores, strict=True))
         mean = sum(drawn) / targets.shape[0]
         if isinstance(kernel, Traits):
             xp = array_namespace(mean)
             return xp.reshape(space.traits[rows, :, None] * mean[:, None, :], (mean.shape[0], -1))
-        return _gain(mean, space, rows) if isinstance(kernel, Gain) else mean
+        if isinstance(kernel, Gain):
+            return array_namespace(mean).sum(mean * directions[rows, :], axis=1, keepdims=True)
+        return mean
 
     some = features(slice(0, min(2, targets.shape[1])))
     check_finite(f"features of view {view.name!r}", some)
     return Features(features, view.largest), {}
-
-
-def _gain(features: Array, space: Space, rows: slice) -> Array:
-    """Whitened scores times whitened locations: the derivative of log p along the location."""
-    xp = array_namespace(features)
-    directions = (space.whitening.inverse_root[rows, ...] @ space.location[rows, :, None])[..., 0]
-    return xp.sum(features * directions, axis=1, keepdims=True)
 
 
 def _pairs(view: View, space: Space, reference: Array, rng: np.random.Generator) -> tuple[PairFunction, dict[str, Any]]:

@@ -105,8 +105,8 @@ class View:
                 raise TypeError("`Traits` and `Gain` need a `target_kernel` of finite rank, such as `Constant()`.")
             if self.largest or self.noise:
                 raise ValueError("`largest` and `noise` need kernels of finite rank.")
-        if isinstance(between, Gain) and (self.coordinates, self.target_kernel) != ("whitened", Constant()):
-            raise ValueError("`Gain` is for whitened coordinates and the target kernel `Constant()`.")
+        if isinstance(between, Gain) and (self.coordinates == "natural" or self.target_kernel != Constant()):
+            raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
         if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
             raise ValueError(
                 "Marginal coordinates are for test functions of one dimension at a time: `Constant`, `Polynomial` and "

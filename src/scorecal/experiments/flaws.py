@@ -1,0 +1,143 @@
+"""Predictions with one known flaw each, in any dimension: what the power study runs on.
+
+Predictions look like posteriors of a linear model: locations vary about as a prior N(0, C) does, spreads are half of it
+and differ between predictions, and dimensions are correlated (C has 1/2 off its diagonal). `size` is that of the flaw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array
+from ..predictions import Box, Gaussian, GaussianMixture
+
+__all__ = ["FLAWS", "LogitNormal", "bounded", "correlation_matrix", "flawed", "modes"]
+
+_CORRELATION, _SEPARATION, _WEIGHT = 0.5, 4.0, 0.5
+
+FLAWS = {
+    "none": "calibrated",
+    "location": "means off by `size` standard deviations in all dimensions",
+    "scale": "standard deviations `size` times the true ones",
+    "one location": "the same as location, in the first dimension only",
+    "one scale": "the same as scale, in the first dimension only",
+    "correlation": "a correlation of `size` in place of 1/2",
+    "shrinkage": "means `size` times the true ones",
+    "location by x": "means off by `size` standard deviations, up or down with the sign of the first mean",
+    "scale by x": "standard deviations `size` times the true ones where the first mean is positive, else over `size`",
+    "tails": "targets from Student's t with `size` degrees of freedom, of the predicted covariance",
+    "skew": "targets from independent gamma noise of shape `size`, of the predicted mean and covariance",
+}
+
+
+def correlation_matrix(dim: int, correlation: float = _CORRELATION) -> np.ndarray:
+    return (1.0 - correlation) * np.eye(dim) + correlation * np.ones((dim, dim))
+
+
+def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
+    """Gaussian predictions and targets; see `FLAWS`.
+
+    Examples
+    --------
+    >>> from scorecal.experiments import flawed
+    >>> predictions, y = flawed(100, 3, "scale", 0.8, rng=0)
+    >>> y.shape
+    (100, 3)
+    """
+    if flaw not in FLAWS:
+        raise ValueError(f"`flaw` must be one of {', '.join(map(repr, FLAWS))}, but is {flaw!r}.")
+    rng = np.random.default_rng(rng)
+    truth = correlation_matrix(dim)
+    root = np.linalg.cholesky(truth)
+    mean = np.sqrt(0.75) * rng.standard_normal((n, dim)) @ root.T
+    spread = 0.5 * np.exp(0.2 * rng.standard_normal((n, 1)))
+    claimed, matrix, factor = mean, truth, np.ones((n, dim))
+    noise = _noise(flaw, size, n, dim, rng)
+    if flaw in ("location", "one location"):
+        claimed = mean + size * spread * (np.ones(dim) if flaw == "location" else np.eye(dim)[0])
+    elif flaw == "location by x":
+        claimed = mean + size * spread * np.sign(mean[:, :1])
+    elif flaw == "shrinkage":
+        claimed = size * mean
+    elif flaw == "scale":
+        factor = size * factor
+    elif flaw == "one scale":
+        factor = np.where(np.arange(dim) == 0, size, 1.0) * factor
+    elif flaw == "scale by x":
+        factor = np.where(mean[:, :1] > 0, size, 1.0 / size) * factor
+    elif flaw == "correlation":
+        matrix = correlation_matrix(dim, size)
+    sd = spread * factor
+    y = mean + spread * (noise @ root.T)
+    return Gaussian(claimed, covariance=sd[:, :, None] * sd[:, None, :] * matrix), y
+
+
+def _noise(flaw: str, size: float, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    """Of mean 0 and covariance I."""
+    if flaw == "skew":
+        return np.asarray((rng.gamma(size, size=(n, dim)) - size) / np.sqrt(size))
+    noise = rng.standard_normal((n, dim))
+    return noise / np.sqrt(rng.chisquare(size, (n, 1)) / (size - 2.0)) if flaw == "tails" else noise
+
+
+def modes(n: int, dim: int, weight: float = _WEIGHT, rng: Any = None) -> tuple[GaussianMixture, np.ndarray]:
+    """Two unit Gaussians, 4 apart along the first dimension and predicted to weigh the same; the first weighs `weight`.
+
+    Examples
+    --------
+    >>> from scorecal.experiments import modes
+    >>> predictions, y = modes(100, 1, 0.7, rng=0)
+    """
+    rng = np.random.default_rng(rng)
+    centre = 2.0 * rng.standard_normal((n, 1, dim))
+    shift = 0.5 * _SEPARATION * np.eye(dim)[0]
+    means = np.concatenate([centre + shift, centre - shift], axis=1)
+    chosen = np.where(rng.random((n, 1)) < weight, 0, 1)
+    y = np.take_along_axis(means, chosen[:, :, None], axis=1)[:, 0, :] + rng.standard_normal((n, dim))
+    return GaussianMixture(np.full((n, 2), _WEIGHT), means, np.ones((n, 2))), y
+
+
+def bounded(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[LogitNormal, np.ndarray]:
+    """Predictions on the unit cube whose logits are those of `flawed`.
+
+    Examples
+    --------
+    >>> from scorecal.experiments import bounded
+    >>> predictions, y = bounded(100, 2, "location", 0.3, rng=0)
+    >>> bool(((y > 0) & (y < 1)).all())
+    True
+    """
+    logits, y = flawed(n, dim, flaw, size, rng)
+    return LogitNormal(logits), 1.0 / (1.0 + np.exp(-y))
+
+
+@dataclass(frozen=True, eq=False)
+class LogitNormal:
+    """Predictions on (0, 1)^d with Gaussian logits."""
+
+    logits: Gaussian
+
+    @property
+    def n(self) -> int:
+        return self.logits.n
+
+    @property
+    def dim(self) -> int:
+        return self.logits.dim
+
+    @property
+    def support(self) -> Box:
+        return Box(0.0, 1.0)
+
+    def score(self, y: Array) -> Array:
+        slope = 1.0 / (y * (1.0 - y))
+        return slope * self.logits.score(np.log(y / (1.0 - y))) - (1.0 - 2.0 * y) * slope
+
+    def log_prob(self, y: Array) -> Array:
+        return self.logits.log_prob(np.log(y / (1.0 - y))) - np.sum(np.log(y * (1.0 - y)), axis=-1)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        return 1.0 / (1.0 + np.exp(-self.logits.sample(n_samples, rng)))
