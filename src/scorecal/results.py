@@ -95,7 +95,7 @@ class CombinedResult(CalibrationResult):
     Attributes
     ----------
     statistic : float
-        Minus the log10 of the smallest p-value of a view, over its weight; and a trace more where that is tied.
+        Minus the log10 of the smallest p-value of a view, over its weight.
     pvalue, null_distribution
         As in `CalibrationResult`: of the statistic.
     contributions : ndarray, shape (n,)

@@ -14,7 +14,7 @@ from .view import Gain, Traits, View
 
 __all__ = ["default_views"]
 
-_BIAS, _SPREAD, _TAILS, _ONE_SPREAD = 6.0, 8.0, 5.0, 2.0  # weights
+_BIAS, _SPREAD, _TAILS, _ONE_SPREAD = 8.0, 10.0, 7.0, 2.0  # weights
 _NOISE = 1.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,12 @@ import numpy as np
 __all__ = ["Combined", "combine"]
 
 _ROUNDING = 1e-10  # relative to the largest draw: statistics closer than this are taken for equal
-_TIE = 1e-9  # less than any two different smallest p-values are apart
+_TAIL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """`statistic` and `null` are minus the log10 of the smallest p-value, in units of its weight."""
+    """`statistic` and `null` are minus the log10 of the smallest p-value, over the weight of its view."""
 
     statistic: float
     null: np.ndarray  # (B,)
@@ -26,32 +27,32 @@ class Combined:
 def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float = 0.0) -> Combined:
     """Min-p over views: statistics (V,), their null draws (V, B), weights (V,).
 
-    The observed statistics are one of B + 1 replicates, alike if the null hypothesis holds, each of which gets rank
-    p-values among all of them, view by view. Replicates are put in order by their smallest p-value, over its weight;
-    those with the same, by how far beyond the other replicates the statistic lies in that view. A rule that treats all
-    replicates alike is valid whatever it is; if ties counted against the observed one, p could not fall below
-    V / (B + 1), as each view has a replicate of its own that comes first.
+    The observed statistics are one of B + 1 replicates, alike if the null hypothesis holds, which get p-values view by
+    view, and are put in order by their smallest one, over its weight. A rule that treats all replicates alike is valid
+    whatever it is. By ranks alone, V views would have V replicates that come first, and p could not fall below about
+    V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
     """
     replicates = np.concatenate([statistics[:, None], null], axis=1)
     grain = max(_ROUNDING, 64 * precision) * np.max(np.abs(replicates), axis=1, keepdims=True)
     rounded = np.round(replicates / np.where(grain > 0, grain, 1.0))
-    ranks = np.stack([_share_at_least(row) for row in rounded])
-    weighted = ranks / weights[:, None]
-    smallest = np.min(weighted, axis=0)
-    middle, high = np.quantile(rounded, [0.5, 0.9], axis=1, keepdims=True)
-    beyond = (rounded - middle) / np.where(high > middle, high - middle, 1.0)
-    beyond = np.max(np.where(weighted == smallest, beyond, -np.inf), axis=0)
-    up_to = _share_at_least(-_places(smallest, -beyond))
-    statistic = -np.log10(smallest) + _TIE * (1.0 - up_to)
-    adjusted = np.array([np.mean(smallest <= own) for own in weighted[:, 0]])
-    return Combined(float(statistic[0]), statistic[1:], float(up_to[0]), ranks[:, 0], adjusted)
+    log_p = np.stack([_log_pvalues(row) for row in rounded]) - np.log(weights)[:, None]
+    smallest = np.min(log_p, axis=0)
+    own = np.mean(rounded >= rounded[:, :1], axis=1)
+    adjusted = np.mean(smallest <= log_p[:, :1], axis=1)
+    evidence = -smallest / math.log(10.0)
+    return Combined(float(evidence[0]), evidence[1:], float(np.min(adjusted)), own, adjusted)
 
 
-def _places(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Places in the order of `first`, ties by `second`; equal places where both are equal."""
-    return np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+def _log_pvalues(values: np.ndarray) -> np.ndarray:
+    """Of each value among all: its rank, and beyond the largest tenth an exponential tail, as quadratic forms have.
 
-
-def _share_at_least(values: np.ndarray) -> np.ndarray:
-    """For each value, the share of values at least as large."""
-    return (len(values) - np.searchsorted(np.sort(values), values, side="left")) / len(values)
+    The rate of the tail is that of the median excess, which no single value moves.
+    """
+    n_larger = len(values) - np.searchsorted(np.sort(values), values, side="left")
+    by_rank = np.log(n_larger / len(values))
+    edge = np.quantile(values, 1.0 - _TAIL)
+    beyond = values > edge
+    excess = np.median(values[beyond] - edge) if np.any(beyond) else 0.0
+    if excess <= 0:
+        return np.asarray(by_rank)
+    return np.where(beyond, math.log(_TAIL) - math.log(2.0) * (values - edge) / excess, by_rank)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._arrays import to_numpy
+from .._arrays import Array, to_numpy
 from ..kernels import Trace
 from ..results import ViewResult
 from .space import Space
@@ -15,6 +15,7 @@ __all__ = ["message_of", "seen_by"]
 
 _LEVEL = 0.05
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
+_NOTABLE = 3.0  # standard errors
 
 _WORDS = {
     "bias": "the predictions are biased: targets lie off their centres",
@@ -30,18 +31,22 @@ _WORDS = {
 
 def seen_by(views: Sequence[ViewResult], space: Space) -> tuple[str, ...]:
     """Kinds of miscalibration with evidence at the 5 % level, the clearest first."""
-    clear = [view for view in views if view.adjusted_pvalue <= _LEVEL] or [min(views, key=lambda v: v.adjusted_pvalue)]
-    found: dict[str, float] = {}
-    for view in clear:
-        size = _size(view)
-        kind = _kind(view, size, space)
-        found[kind] = max(size, found.get(kind, 0.0))
-    named = {kind: size for kind, size in found.items() if kind != "any"} or found
-    modes = named.pop("modes", 0.0)
-    # Noise does not hide a bias or a wrong spread: where these show without it, the weights of modes are not at fault.
-    if modes and max(named.values(), default=0.0) < modes:
-        named["modes"] = modes
-    return tuple(sorted(named, key=lambda kind: -named[kind]))
+    overall, *alone = _spread_in_errors(space)
+    sizes: dict[str, float] = {}
+    for view in views:
+        if view.adjusted_pvalue <= _LEVEL:
+            size = _size(view)
+            kind = _kind(view.sees, size, overall, alone)
+            sizes[kind] = max(size, sizes.get(kind, 0.0))
+    if len(sizes) > 1:
+        sizes.pop("any", None)
+    # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
+    if "correlation" in sizes and max(map(abs, alone)) < _NOTABLE:
+        sizes = {kind: size for kind, size in sizes.items() if not kind.endswith("confidence")}
+    # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
+    if sizes.get("modes", np.inf) < max(sizes.values()):
+        del sizes["modes"]
+    return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
 
 
 def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
@@ -52,27 +57,24 @@ def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
     return f"Calibration is rejected (p = {pvalue:.3g}, n = {n}): {_WORDS[seen[0]]}.{also}"
 
 
-def _kind(view: ViewResult, size: float, space: Space) -> str:
+def _kind(sees: str, size: float, overall: float, alone: list[float]) -> str:
     """What the view is for; but spread and shape are told apart by second moments, which see spread alone."""
-    if view.sees not in ("confidence", "shape"):
-        return view.sees
-    excess = _trace_in_errors(space)
-    if np.max(np.abs(excess)) < _SHARE * size:
+    if sees not in ("confidence", "shape"):
+        return sees
+    clearest = max([overall, *alone], key=abs)
+    if abs(clearest) < _SHARE * size:
         return "shape"
-    return "over-confidence" if excess[np.argmax(np.abs(excess))] < 0 else "under-confidence"
+    return "over-confidence" if clearest < 0 else "under-confidence"
 
 
-def _trace_in_errors(space: Space) -> np.ndarray:
-    """E[s.z] + d, and the same of every dimension alone, in standard errors; below 0, targets spread too much."""
-    whitened = _mean_over_draws(*space.whitened, along=None)
-    each = [_mean_over_draws(*space.marginal, along=a) for a in range(space.targets.shape[2])]
-    values = np.stack([whitened, *each])
-    in_errors: np.ndarray = values.mean(axis=1) / (values.std(axis=1) / np.sqrt(values.shape[1]) + 1e-300)
-    return in_errors
+def _spread_in_errors(space: Space) -> list[float]:
+    """E[s.z] + d, and then of every dimension alone, in standard errors; below 0, targets spread too much."""
+    found = [_mean_over_draws(*space.whitened, slice(None))]
+    found += [_mean_over_draws(*space.marginal, slice(a, a + 1)) for a in range(space.targets.shape[2])]
+    return [float(np.mean(f) / (np.std(f) / np.sqrt(len(f)) + 1e-300)) for f in found]
 
 
-def _mean_over_draws(targets: np.ndarray, scores: np.ndarray, along: int | None) -> np.ndarray:
-    part = slice(None) if along is None else slice(along, along + 1)
+def _mean_over_draws(targets: Array, scores: Array, part: slice) -> np.ndarray:
     drawn = [Trace().features(y[:, part], s[:, part]) for y, s in zip(targets, scores, strict=True)]
     mean: np.ndarray = np.mean([to_numpy(one)[:, 0] for one in drawn], axis=0)
     return mean
