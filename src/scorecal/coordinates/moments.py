@@ -1,7 +1,8 @@
 """Location and spread of each prediction: its moments where they are known, otherwise fitted from its scores.
 
 The score of a Gaussian is s(y) = -precision (y - mean). Least squares over a few points y find both, whatever the
-points; for other predictions, points from the last fit make it one of the part where the prediction lives.
+points. Other predictions are fitted in several rounds, at points spread like the last fit, by careful steps: in the end
+the mean of the score is zero over the points, and its slope that of the Gaussian, as in variational inference.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ import warnings
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, check_finite, like, to_numpy
+from .._arrays import Array, array_namespace, check_finite, device_of, like, to_numpy
 from ..predictions import Predictions, Scores, draw_samples, evaluate_score
 
 __all__ = ["location_and_spread"]
 
-_N_ROUNDS, _N_PRIOR_DRAWS = 3, 2000
+_N_ROUNDS, _N_PRIOR_DRAWS = 10, 2000
 _SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
-_WIDEST = 30.0  # in units of the prior: a prediction that seems wider has no curvature to speak of
+_LINEAR = 1e-3  # scores whose slope leaves a smaller share unexplained are those of a Gaussian
+# Of others, in units of the last fit: limits to a score, per root of d, to the step and to the curvature.
+_LARGEST, _FARTHEST, _FLATTEST, _STEEPEST = 5.0, 1.0, 0.25, 16.0
 
 
 def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array]:
@@ -47,27 +50,30 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
     """Rounds of least squares, each at points spread like the last fit; the first, like the prior or N(0, I)."""
     n, d = predictions.n, predictions.dim
     prior = getattr(predictions, "prior", None)
-    mean, root, flattest = np.zeros(d), np.eye(d), 0.0
+    mean, root = np.zeros(d), np.eye(d)
     if prior is not None:
         draws = to_numpy(draw_samples(prior, _N_PRIOR_DRAWS, np.random.default_rng(_SEED)))[0].astype(np.float64)
-        mean, root, flattest = draws.mean(axis=0), _root(np.cov(draws.T).reshape(d, d)), _WIDEST**-2
+        mean, root = draws.mean(axis=0), _root(np.cov(draws.T).reshape(d, d))
     half = np.random.default_rng(_SEED).standard_normal((max(8, 2 * d), d))
     nodes = np.concatenate([half, -half])
     xp = array_namespace(reference)
-    location = like(mean, reference) + xp.zeros_like(reference[:, :1])
+    location = like(mean, reference) + xp.zeros_like(reference)
     roots = xp.broadcast_to(like(root, reference), (n, d, d))
-    weights, places = like(_regression(nodes), reference), like(nodes, reference)
+    places = like(nodes, reference)
     at_once = max(1, _FLOATS_AT_ONCE // (n * d))
     fitted = np.zeros(n, dtype=bool)
     for _ in range(_N_ROUNDS):
-        coefficients = 0.0
+        scores = []
         for start in range(0, len(nodes), at_once):
-            part = slice(start, start + at_once)
-            points = location + xp.permute_dims(roots @ places[part, :].mT, (2, 0, 1))
-            coefficients += xp.tensordot(weights[:, part], evaluate_score(predictions, points), axes=1)
-        location, roots, good = _improve(coefficients, location, roots, flattest)
+            points = location + xp.permute_dims(roots @ places[start : start + at_once, :].mT, (2, 0, 1))
+            scores.append(evaluate_score(predictions, points))
+        location, roots, good, linear = _improve(nodes, xp.concat(scores), location, roots)
         fitted |= good
-    return location, roots, fitted
+        if np.all(linear):
+            break
+    found = xp.asarray(fitted, device=device_of(reference))
+    location = xp.where(found[:, None], location, like(mean, reference))
+    return location, xp.where(found[:, None, None], roots, like(root, reference)), fitted
 
 
 def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.ndarray]:
@@ -86,36 +92,49 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
             f"whitened, but has shape {(m, d)}."
         )
     mean = points.mean(axis=0)
-    weights = like(_regression(np.linalg.solve(root, (points - mean).T).T), reference)
     xp = array_namespace(reference)
-    coefficients = xp.tensordot(weights, xp.permute_dims(like(scores.at_base, reference), (1, 0, 2)), axes=1)
-    location = like(mean, reference) + xp.zeros_like(reference[:, :1])
+    location = like(mean, reference) + xp.zeros_like(reference)
     roots = xp.broadcast_to(like(root, reference), (scores.n, d, d))
-    return _improve(coefficients, location, roots, 0.0)
+    at_nodes = xp.permute_dims(like(scores.at_base, reference), (1, 0, 2))
+    nodes = np.linalg.solve(root, (points - mean).T).T
+    return _improve(nodes, at_nodes, location, roots)[:3]
 
 
-def _improve(coefficients: Array, location: Array, root: Array, flattest: float) -> tuple[Array, Array, np.ndarray]:
-    """From s = a + B x at y = location + root x, as (d + 1, n, d), to the Gaussian of this score, where it is one."""
+def _improve(
+    nodes: np.ndarray, scores: Array, location: Array, root: Array
+) -> tuple[Array, Array, np.ndarray, np.ndarray]:
+    """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
+
+    And two masks of rows: where there is a curvature to go by, and where scores are those of a Gaussian.
+    """
     xp = array_namespace(location)
-    at_location = coefficients[0, :, :]
-    slopes = xp.permute_dims(coefficients[1:, :, :], (1, 0, 2)) @ root
+    pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
+    linear = _plane(nodes, pulled)[2]
+    # A few points far out, where the score of another density explodes, must not decide.
+    size = xp.sqrt(xp.sum(pulled**2, axis=2, keepdims=True))
+    largest = like(_LARGEST * nodes.shape[1] ** 0.5, size)
+    pulled = xp.where(linear[:, None, None], pulled, pulled * (largest / xp.maximum(size, largest)))
+    centre, slopes, _ = _plane(nodes, pulled)
     curvature, axes = xp.linalg.eigh(-0.5 * (slopes + slopes.mT))
-    good = curvature[:, 0] > xp.maximum(1e-9 * curvature[:, -1], like(flattest, location))
-    curvature = xp.where(good[:, None], curvature, xp.ones_like(curvature))
-    inverse_root = (axes * curvature[:, None, :] ** -0.5) @ axes.mT
-    narrower = root @ inverse_root
-    step = (narrower @ (narrower.mT @ at_location[..., None]))[..., 0]
-    keep = ~good
-    return (
-        xp.where(keep[:, None], location, location + step),
-        xp.where(keep[:, None, None], root, narrower),
-        to_numpy(good),
-    )
+    good = curvature[:, 0] > 1e-9 * xp.abs(curvature[:, -1])
+    linear = linear & good
+    curvature = xp.where(linear[:, None], curvature, xp.clip(curvature, _FLATTEST, _STEEPEST))
+    step = (axes @ ((axes.mT @ centre[..., None]) / curvature[..., None]))[..., 0]
+    length = xp.sqrt(xp.sum(step**2, axis=1, keepdims=True))
+    step = xp.where(linear[:, None], step, step * (_FARTHEST / xp.maximum(length, like(_FARTHEST, length))))
+    narrower = root @ (axes * curvature[:, None, :] ** -0.5) @ axes.mT
+    return location + (root @ step[..., None])[..., 0], narrower, to_numpy(good), to_numpy(linear)
 
 
-def _regression(nodes: np.ndarray) -> np.ndarray:
-    """(d + 1, m): from values at the nodes to the intercept and slopes of their least-squares plane."""
-    return np.linalg.pinv(np.concatenate([np.ones((len(nodes), 1)), nodes], axis=1))
+def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:
+    """Least squares of values (n, m, d): at the centre (n, d), slopes (n, d, d), and rows that leave nothing over."""
+    xp = array_namespace(values)
+    design = np.concatenate([np.ones((len(nodes), 1)), nodes], axis=1)
+    coefficients = like(np.linalg.pinv(design), values) @ values
+    centre, slopes = coefficients[:, 0, :], coefficients[:, 1:, :]
+    explained = like(nodes, values) @ slopes
+    left = values - centre[:, None, :] - explained
+    return centre, slopes, xp.sum(left**2, axis=(1, 2)) <= _LINEAR * xp.sum(explained**2, axis=(1, 2))
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

@@ -52,13 +52,14 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     n = blocks[-1].stop
     xp = array_namespace(sums.plain)
     units = xp.ones_like(sums.squares) / n
+    total, diagonal = xp.sum, xp.sum(sums.squares * units)
     if features.largest:
-        constant = sums.squares == 0  # a feature that is always zero is never the largest
-        units = xp.where(constant, 0.0 * units, 1.0 / xp.where(constant, xp.ones_like(units), sums.squares))
-    total = xp.max if features.largest else xp.sum
+        zero = sums.squares == 0  # such a feature is never the largest
+        units = xp.where(zero, 0.0 * units, 1.0 / xp.where(zero, xp.ones_like(units), sums.squares))
+        total, diagonal = xp.max, 1.0
 
     def statistic(values: Array) -> Array:
-        return total((values**2 - sums.squares[:, None]) * units[:, None], axis=0) / (n - 1)
+        return (total(values**2 * units[:, None], axis=0) - diagonal) / (n - 1)
 
     plain, chosen = sums.plain, slice(None)
     if features.largest:

@@ -69,7 +69,7 @@ def default_views(dim: int, several_modes: bool = False) -> tuple[View, ...]:
         ]
     if several_modes:
         views += [
-            View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE),
+            View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE, weight=_BIAS),
             View("modes, spread", "modes", spread, noise=_NOISE),
         ]
     return tuple(views)

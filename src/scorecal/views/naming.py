@@ -75,7 +75,7 @@ def _spread_in_errors(space: Space) -> list[float]:
 
 
 def _mean_over_draws(targets: Array, scores: Array, part: slice) -> np.ndarray:
-    drawn = [Trace().features(y[:, part], s[:, part]) for y, s in zip(targets, scores, strict=True)]
+    drawn = [Trace().features(targets[k, :, part], scores[k, :, part]) for k in range(targets.shape[0])]
     mean: np.ndarray = np.mean([to_numpy(one)[:, 0] for one in drawn], axis=0)
     return mean
 

@@ -122,8 +122,8 @@ def function_of(
     directions = space.directions(view.coordinates)
 
     def features(rows: slice) -> Array:
-        drawn = (test_functions.features(y[rows, :], s[rows, :]) for y, s in zip(targets, scores, strict=True))
-        mean = sum(drawn) / targets.shape[0]
+        n_draws = targets.shape[0]
+        mean = sum(test_functions.features(targets[k, rows, :], scores[k, rows, :]) for k in range(n_draws)) / n_draws
         if isinstance(kernel, Traits):
             xp = array_namespace(mean)
             return xp.reshape(space.traits[rows, :, None] * mean[:, None, :], (mean.shape[0], -1))

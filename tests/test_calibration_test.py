@@ -1,0 +1,344 @@
+"""One p-value from several views: min-p, its level and power, words, noise, errors."""
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import scorecal as sc
+from scorecal.experiments import bounded, flawed, modes
+from scorecal.experiments.power import situations
+from scorecal.views import Gain, Traits, View, default_views
+from scorecal.views.min_p import combine
+
+# Min-p ----------------------------------------------------------------------------------------------------------------
+
+
+def test_min_p_is_exact_for_replicates_that_are_alike():
+    """Whoever is the observed one of 20: k of them, and no more but for ties, have p-values of at most k / 20."""
+    rng = np.random.default_rng(0)
+    values = rng.gamma(1.0, size=(4, 20)) * np.array([[1.0], [10.0], [0.1], [5.0]])
+    values[1] += 0.5 * values[0]
+    weights = np.array([1.0, 5.0, 2.0, 1.0])
+    found = [combine(values[:, i], np.delete(values, i, axis=1), weights).pvalue for i in range(20)]
+    excess = np.sort(found) - np.arange(1, 21) / 20
+    assert np.all(excess > -1e-12)
+    assert np.sum(excess > 1e-12) <= 2
+
+
+def test_min_p_of_one_view_is_its_own_pvalue():
+    null = np.random.default_rng(1).normal(size=(1, 99))
+    for statistic in (-3.0, 0.3, 1.5, 9.0):
+        combined = combine(np.array([statistic]), null, np.ones(1))
+        expected = (1 + np.sum(null >= statistic)) / 100
+        assert combined.pvalue == combined.own[0] == combined.adjusted[0] == pytest.approx(expected)
+        assert (1 + np.sum(combined.null >= combined.statistic)) / 100 == pytest.approx(expected)
+
+
+def test_ties_count_against_the_observed_data():
+    combined = combine(np.array([1.0, 2.0]), np.tile([[1.0], [2.0]], (1, 9)), np.ones(2))
+    assert combined.pvalue == 1.0
+    assert np.all(combined.own == 1.0)
+
+
+def test_adjusted_pvalues_are_those_of_the_smallest():
+    rng = np.random.default_rng(2)
+    statistics, null = rng.normal(size=5) + 1.0, rng.normal(size=(5, 199))
+    combined = combine(statistics, null, np.ones(5))
+    assert combined.pvalue == np.min(combined.adjusted)
+    assert np.all(combined.adjusted >= combined.own)
+    order = np.argsort(combined.own)
+    assert np.all(np.diff(combined.adjusted[order]) >= -0.02)  # own p-values are ranks, adjusted ones have a tail
+
+
+@pytest.mark.parametrize("flaw", ["location", "scale", "skew", "shrinkage", "scale by x", "correlation", "tails"])
+def test_the_smallest_pvalue_is_reached_by_every_kind_of_flaw(flaw):
+    """1 / (B + 1), though there are 14 views and some weigh little."""
+    size = {"location": 2.0, "scale": 0.4, "skew": 0.3, "shrinkage": 0.2, "correlation": -0.4, "tails": 2.5}.get(
+        flaw, 0.4
+    )
+    predictions, y = flawed(1000, 3, flaw, size, rng=0)
+    result = sc.calibration_test(predictions, y, n_resamples=999, rng=0)
+    assert result.pvalue == 0.001
+    assert len(result.views) == 14
+
+
+# The test -------------------------------------------------------------------------------------------------------------
+
+
+def test_result_is_consistent():
+    predictions, y = flawed(150, 3, "scale", 0.8, rng=0)
+    result = sc.calibration_test(predictions, y, rng=1)
+    assert result.pvalue == pytest.approx((1 + np.sum(result.null_distribution >= result.statistic)) / 1000)
+    assert result.rejects() == (result.statistic > result.critical_value())
+    assert np.sum(result.contributions) == pytest.approx(result.statistic)
+    assert result.contributions.shape == (150,)
+    assert (result.n, result.n_resamples) == (150, 999)
+    assert set(result.bandwidths) == {"target", "distribution"}
+    assert result.coordinates == "whiten()"
+    assert isinstance(result, sc.CalibrationResult)
+    for view in result.views:
+        own = (1 + np.sum(view.null_distribution >= view.statistic)) / 1000
+        assert view.pvalue == pytest.approx(own, abs=0.002)
+        assert np.sum(view.contributions) == pytest.approx(view.statistic, abs=1e-12)
+    again = sc.calibration_test(predictions, y, rng=1)
+    assert again.pvalue == result.pvalue
+    np.testing.assert_array_equal(again.null_distribution, result.null_distribution)
+    for part in ("over-confiden", *(view.name for view in result.views)):
+        assert part in str(result)
+
+
+def test_views_are_those_of_kccsd_in_whitened_coordinates():
+    """The same statistic by another road."""
+    predictions, y = flawed(80, 2, "none", rng=0)
+    found = {view.name: view.statistic for view in sc.calibration_test(predictions, y, rng=0).views}
+    whiten, one = sc.coordinates.whiten(), sc.kernels.Constant()
+    for name, target, between in (
+        ("bias", one, one),
+        ("spread", sc.kernels.BoundedRadial(6.0), one),
+        ("correlation", sc.kernels.Cross(), one),
+        ("any, kernels", sc.kernels.Gaussian(2.0), sc.kernels.GFD()),
+    ):
+        result = sc.kccsd_test(
+            predictions, y, target_kernel=target, distribution_kernel=between, coordinates=whiten, rng=0
+        )
+        assert found[name] == pytest.approx(result.statistic), name
+
+
+def test_views_by_traits_and_gain_from_their_definitions():
+    predictions, y = flawed(60, 2, "none", rng=0)
+    result = sc.calibration_test(
+        predictions, y, views=[View("gain", "dependence", sc.kernels.Constant(), Gain())], rng=0
+    )
+    mean = predictions.mean - predictions.mean.mean(axis=0)
+    f = np.sum(predictions.score(y) * mean, axis=1)  # the derivative of log p along the location
+    assert result.views[0].statistic == pytest.approx((np.sum(f) ** 2 - np.sum(f**2)) / (60 * 59))
+
+
+@pytest.mark.parametrize(
+    ("draw", "kwargs"),
+    [
+        (flawed, {"dim": 1, "flaw": "none"}),
+        (flawed, {"dim": 3, "flaw": "none"}),
+        (modes, {"dim": 1, "weight": 0.5}),
+        (bounded, {"dim": 2, "flaw": "none"}),
+    ],
+)
+def test_level(draw, kwargs):
+    """200 data sets of 100: 20 or fewer rejections in 99.8 % of such studies. (`scorecal bench power` has 2000.)"""
+    rejections = 0
+    for seed in range(200):
+        predictions, y = draw(100, rng=seed, **kwargs)
+        rejections += sc.calibration_test(predictions, y, n_resamples=199, rng=seed).rejects()
+    assert rejections <= 20
+
+
+@pytest.mark.parametrize(
+    ("draw", "score"),
+    [
+        (lambda rng: rng.gumbel(size=(100, 1)), lambda z: np.exp(np.minimum(-z, 30.0)) - 1.0),
+        (lambda rng: rng.standard_t(3, size=(100, 1)), lambda z: -4.0 * z / (3.0 + z**2)),
+        (lambda rng: rng.logistic(size=(100, 1)), lambda z: -np.tanh(0.5 * z)),
+    ],
+    ids=["gumbel", "t3", "logistic"],
+)
+def test_level_of_predictions_that_are_not_gaussian(draw, score):
+    """From scores alone, skewed or heavy-tailed: 200 data sets of 100."""
+    rejections = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        mean, scale = rng.normal(size=(100, 1)), np.exp(0.3 * rng.normal(size=(100, 1)))
+        predictions = sc.ScoreFunction(lambda y, mean=mean, scale=scale: score((y - mean) / scale) / scale, 100, 1)
+        rejections += sc.calibration_test(predictions, mean + scale * draw(rng), n_resamples=199, rng=rng).rejects()
+    assert rejections <= 20
+
+
+def test_power_beside_the_papers_test():
+    """Over-confidence by a fifth, of which the paper's test sees next to nothing: 40 data sets."""
+    ours, paper = 0, 0
+    for seed in range(40):
+        predictions, y = flawed(200, 3, "scale", 0.85, rng=seed)
+        ours += sc.calibration_test(predictions, y, n_resamples=199, rng=seed).rejects()
+        paper += sc.kccsd_test(predictions, y, n_resamples=199, rng=seed).rejects()
+    assert ours >= 36
+    assert paper <= 12
+
+
+def test_words_are_right_in_clear_cases():
+    """Every flaw of the power study, n = 500, 2 data sets: the first kind named, where p <= .01 at B = 999."""
+    found = Counter()
+    for row in situations():
+        for seed in range(2) if not row.calibrated else ():
+            predictions, y = row.draw(500, rng=seed)
+            result = sc.calibration_test(predictions, y, rng=seed)
+            if result.pvalue <= 0.01:
+                found[result.seen[0] == row.kind] += 1
+    assert found[True] + found[False] >= 60
+    assert found[True] >= 0.9 * (found[True] + found[False])
+
+
+def test_words():
+    predictions, y = flawed(300, 2, "none", rng=0)
+    result = sc.calibration_test(predictions, y, rng=0)
+    assert result.seen == ()
+    assert result.message.startswith("Calibration is not rejected (p = ")
+    predictions, y = flawed(300, 2, "location", 0.5, rng=0)
+    result = sc.calibration_test(predictions, y, rng=0)
+    assert result.seen[0] == "bias"
+    assert "biased" in result.message
+    assert result.cannot_see == ()
+
+
+# Noise ----------------------------------------------------------------------------------------------------------------
+
+
+def test_noisy_predictions_are_those_of_targets_with_noise():
+    """Their density against Monte Carlo over the noise; their noise against its own standard deviation."""
+    rng = np.random.default_rng(0)
+    mixture = sc.GaussianMixture([[0.3, 0.7]], [[[-2.0, 0.0], [1.0, 3.0]]], [[0.5, 1.5]])
+    noisy = mixture.noisy(0.8)
+    point = np.array([[0.4, 1.1]])
+    shifts = 0.8 * np.sqrt(np.diagonal(mixture.moments()[1][0])) * rng.normal(size=(200_000, 1, 2))
+    density = np.exp(mixture.log_prob(point - shifts))
+    assert np.exp(noisy.convolved.log_prob(point)) == pytest.approx(density.mean(), abs=4 * density.std() / 450)
+    np.testing.assert_allclose(noisy.score(point), noisy.convolved.score(point))
+    cov = np.array([[[1.0, 0.5], [0.5, 2.0]]])
+    for gaussian in (sc.Gaussian([[0.0, 1.0]], [[0.5, 2.0]]), sc.Gaussian([[0.0, 1.0]], covariance=cov)):
+        more = gaussian.noisy(2.0).moments()[1][0] - gaussian.moments()[1][0]
+        np.testing.assert_allclose(more, np.diag(4.0 * np.diagonal(gaussian.moments()[1][0])))
+    many = sc.Gaussian(np.zeros((20_000, 1)), 3.0).noisy(0.5)
+    assert np.std(many.noised(np.zeros((20_000, 1)), rng)) == pytest.approx(1.5, rel=0.03)
+
+
+def test_noise_sees_the_weights_of_modes():
+    """.7 for .5, four standard deviations apart, n = 200: .99 of 100 at B = 999."""
+    rejections, named = 0, 0
+    for seed in range(40):
+        predictions, y = modes(200, 1, 0.7, rng=seed)
+        result = sc.calibration_test(predictions, y, n_resamples=199, rng=seed)
+        rejections += result.rejects()
+        named += result.seen[:1] == ("modes",)
+    assert rejections >= 36
+    assert named >= 34
+    blind = sc.calibration_test(sc.ScoreFunction(predictions.score, 200, 1), y, rng=0)
+    assert any("weights of modes" in what for what in blind.cannot_see)
+    assert result.cannot_see == ()
+
+
+def test_predictions_that_come_with_noise():
+    """As posteriors of diffusion models do: their features are averages over draws of the noise."""
+    mixture, y = modes(100, 1, 0.5, rng=0)
+    result = sc.calibration_test(mixture.noisy(1.0), y, rng=0)
+    assert result.coordinates == "noised by 1 predictive sd, whiten()"
+    assert result.pvalue > 0.001
+    spread = {view.name: view for view in result.views}["spread"]
+    assert np.all(np.isfinite(spread.contributions))
+
+
+# Backends and bad input -----------------------------------------------------------------------------------------------
+
+
+def test_every_backend_gives_the_same(backend):
+    predictions, y = flawed(60, 2, "scale", 0.8, rng=0)
+    names = ("bias", "spread", "any, kernels", "correlation", "bias by traits")
+    chosen = [view for view in default_views(2) if view.name in names]
+    expected = sc.calibration_test(predictions, y, views=chosen, n_resamples=99, rng=0)
+    array = backend.array
+    moved = sc.Gaussian(array(predictions.mean), covariance=array(predictions.covariance.copy()))
+    result = sc.calibration_test(moved, array(y), views=chosen, n_resamples=99, rng=0)
+    assert result.pvalue == expected.pvalue
+    for ours, theirs in zip(result.views, expected.views, strict=True):
+        assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-8, abs=1e-12)
+        assert ours.pvalue == theirs.pvalue
+
+
+def test_float32_is_enough():
+    predictions, y = flawed(100, 3, "none", rng=0)
+    narrow = sc.Gaussian(predictions.mean.astype(np.float32), covariance=predictions.covariance.astype(np.float32))
+    a, b = (sc.calibration_test(p, t, rng=0) for p, t in ((predictions, y), (narrow, y.astype(np.float32))))
+    for one, other in zip(a.views, b.views, strict=True):
+        assert one.pvalue == pytest.approx(other.pvalue, abs=0.01)
+
+
+def test_predictions_that_are_all_alike():
+    y = np.random.default_rng(0).normal(size=(50, 2))
+    result = sc.calibration_test(sc.Gaussian(np.zeros((50, 2)), 1.0), y, rng=0)
+    assert not any(view.sees == "dependence" for view in result.views)
+    assert any("do not differ" in what for what in result.cannot_see)
+    with pytest.raises(ValueError, match="`views` see nothing here"):
+        sc.calibration_test(
+            sc.Gaussian(np.zeros((50, 2)), 1.0), y, views=[View("t", "dependence", sc.kernels.Constant(), Traits())]
+        )
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10])
+def test_few_targets(n):
+    predictions, y = flawed(n, 2, "none", rng=0)
+    result = sc.calibration_test(predictions, y, n_resamples=19, rng=0)
+    assert 1 / 20 <= result.pvalue <= 1
+
+
+ONE = sc.kernels.Constant()
+GOOD = View("bias", "bias", ONE)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda p, y: sc.calibration_test(p, y, views=[]), TypeError, "`views` must hold"),
+        (lambda p, y: sc.calibration_test(p, y, views=[ONE]), TypeError, "`views` must hold"),
+        (lambda p, y: sc.calibration_test(p, y, views=[GOOD, GOOD]), ValueError, "different names"),
+        (lambda p, y: sc.calibration_test(p, y, n_resamples=0), ValueError, "`n_resamples`"),
+        (lambda p, y: sc.calibration_test(p, y[:-1]), ValueError, "`y` must have shape"),
+        (lambda p, y: sc.calibration_test(p, np.where(y > 9, y, np.nan)), ValueError, "`y`"),
+        (lambda p, y: sc.calibration_test(p, y, rng="x"), TypeError, "`rng`"),
+        (lambda p, y: sc.calibration_test(sc.Categorical([[0.5, 0.5]] * 30), y), TypeError, "no scores"),
+        (
+            lambda p, y: sc.calibration_test(
+                sc.ScoreFunction(p.score, 30, 2), y, views=[View("n", "modes", ONE, noise=1.0)]
+            ),
+            TypeError,
+            "need predictions that can have it",
+        ),
+        (lambda p, y: View("a", "spread", ONE), ValueError, "`sees` must be one of"),
+        (lambda p, y: View("a", "bias", ONE, coordinates="raw"), ValueError, "`coordinates` must be one of"),
+        (lambda p, y: View("a", "bias", sc.kernels.Constant), TypeError, "not its class"),
+        (lambda p, y: View("a", "bias", "constant"), TypeError, "`target_kernel` must be a kernel"),
+        (lambda p, y: View("a", "bias", ONE, "all"), TypeError, "`distribution_kernel` must be a kernel"),
+        (lambda p, y: View("a", "bias", ONE, weight=0.0), ValueError, "`weight`"),
+        (lambda p, y: View("a", "bias", ONE, noise=-1.0), ValueError, "`noise`"),
+        (lambda p, y: View("a", "bias", sc.kernels.Gaussian(), Traits()), TypeError, "finite rank"),
+        (lambda p, y: View("a", "bias", sc.kernels.Gaussian(), largest=True), ValueError, "finite rank"),
+        (lambda p, y: View("a", "bias", sc.kernels.Linear(), coordinates="marginal"), ValueError, "one dimension at a"),
+        (lambda p, y: View("a", "bias", sc.kernels.Linear(), Gain()), ValueError, "`Gain` is for"),
+        (lambda p, y: p.noisy(0.0), ValueError, "`level` must be a positive number"),
+    ],
+)
+def test_bad_input(make, error, message):
+    predictions, y = flawed(30, 2, "none", rng=0)
+    with pytest.raises(error, match=message):
+        make(predictions, y)
+
+
+def test_views_a_user_may_choose():
+    """All kinds of coordinates and kernels in one test, the paper's own view among them."""
+    predictions, y = flawed(60, 2, "none", rng=0)
+    chosen = [
+        View("paper", "any", sc.kernels.Gaussian(), sc.kernels.GFD(), coordinates="natural"),
+        View("imq", "any", sc.kernels.IMQ(1.0), sc.kernels.KGFD()),
+        View("linear by gfd", "correlation", sc.kernels.Linear(), sc.kernels.GFD()),
+        View("raw trace", "confidence", sc.kernels.Trace(), coordinates="natural"),
+        View("noise", "shape", sc.kernels.Polynomial(2), coordinates="marginal", noise=0.5),
+    ]
+    result = sc.calibration_test(predictions, y, views=chosen, rng=0)
+    assert [view.name for view in result.views] == [view.name for view in chosen]
+    paper = sc.kccsd_test(predictions, y, rng=0)
+    assert result.views[0].statistic == pytest.approx(paper.statistic)
+
+
+def test_default_views_of_a_user_dimension():
+    assert len({view.name for view in default_views(4, several_modes=True)}) == 16
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        default_views(1)

@@ -1,0 +1,158 @@
+"""Coordinates in units of each prediction: moments known and fitted, invariance, fallbacks."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import scorecal as sc
+from scorecal.coordinates.moments import location_and_spread
+from scorecal.coordinates.whiten import whitening_of
+
+
+def correlated(n, d, seed=0, scale=1.0):
+    rng = np.random.default_rng(seed)
+    mean, root = rng.normal(size=(n, d)), rng.normal(size=(n, d, d)) + 2.0 * np.eye(d)
+    covariance = scale**2 * (root @ root.transpose(0, 2, 1) + 0.2 * np.eye(d))
+    y = mean + (np.linalg.cholesky(covariance) @ rng.normal(size=(n, d, 1)))[..., 0]
+    return sc.Gaussian(mean, covariance=covariance), y
+
+
+def test_whitened_scores_of_gaussians_are_minus_the_whitened_targets(backend):
+    gaussian, y = correlated(50, 3)
+    predictions = sc.Gaussian(backend.array(gaussian.mean), covariance=backend.array(gaussian.covariance.copy()))
+    whitening = whitening_of(predictions, backend.array(y))
+    z, s = (
+        sc._arrays.to_numpy(part) for part in whitening.whitened(backend.array(y), predictions.score(backend.array(y)))
+    )
+    u, t = (
+        sc._arrays.to_numpy(part) for part in whitening.marginal(backend.array(y), predictions.score(backend.array(y)))
+    )
+    np.testing.assert_allclose(s, -z, atol=1e-10)
+    np.testing.assert_allclose(t, -u, atol=1e-10)
+    distance = np.sum((y - gaussian.mean) * -gaussian.score(y), axis=1)
+    np.testing.assert_allclose(np.sum(z**2, axis=1), distance)
+    sd = np.sqrt(np.diagonal(gaussian.covariance, axis1=1, axis2=2))
+    np.testing.assert_allclose(u, (y - gaussian.mean) / sd)
+
+
+def test_moments_of_gaussians_are_fitted_exactly():
+    gaussian, y = correlated(40, 4)
+    blind = sc.ScoreFunction(gaussian.score, 40, 4)
+    far = sc.ScoreFunction(lambda x: 1e-3 * gaussian.score(1e-3 * (x - 5e4)), 40, 4)  # in other units, far away
+    for predictions, unit, shift in ((blind, 1.0, 0.0), (far, 1e3, 5e4)):
+        location, covariance = location_and_spread(predictions, y)
+        np.testing.assert_allclose(location, unit * gaussian.mean + shift, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(covariance, unit**2 * gaussian.covariance, rtol=1e-6, atol=1e-8)
+    points = np.random.default_rng(1).normal(size=(5, 4))  # the fewest that will do
+    given = sc.Scores(gaussian.score(y), np.swapaxes(gaussian.score(points[:, None, :]), 0, 1), points)
+    location, covariance = location_and_spread(given, y)
+    np.testing.assert_allclose(location, gaussian.mean, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(covariance, gaussian.covariance, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("score", "shift", "sd"),
+    [
+        (lambda x: -np.tanh(0.5 * x), 0.0, 1.81),  # logistic: the score is bounded
+        (lambda x: -4.0 * x / (3.0 + x**2), 0.0, 1.73),  # t with 3 degrees of freedom: it falls back to 0
+        (lambda x: -(x**3), 0.0, 0.82),  # exp(-x^4 / 4): it grows
+        (lambda x: np.exp(-x) - 1.0, 0.58, 1.28),  # Gumbel: it explodes on one side
+    ],
+    ids=["logistic", "t3", "quartic", "gumbel"],
+)
+def test_other_densities_are_fitted_where_they_live(score, shift, sd):
+    """Far inside a wide prior; `shift` and `sd` are their mean and standard deviation."""
+    centre = np.linspace(-20.0, 20.0, 30)[:, None]
+    prior = sc.Gaussian(np.zeros((1, 1)), 15.0)
+    predictions = sc.ScoreFunction(lambda y: score(y - centre), 30, 1, prior=prior)
+    location, covariance = location_and_spread(predictions, centre)
+    np.testing.assert_allclose(location - centre, shift, atol=0.5)
+    found = np.sqrt(covariance[:, 0, 0])
+    assert np.all((found > 0.5 * sd) & (found < 1.5 * sd))
+
+
+@pytest.mark.parametrize("kernel", [sc.kernels.Gaussian(2.0), sc.kernels.Linear(), sc.kernels.RadialRank(2)], ids=repr)
+def test_any_affine_change_of_the_targets_changes_no_pvalue(kernel):
+    gaussian, y = correlated(80, 3)
+    rng = np.random.default_rng(3)
+    matrix, shift = rng.normal(size=(3, 3)), rng.normal(size=3)
+    moved = sc.Gaussian(gaussian.mean @ matrix.T + shift, covariance=matrix @ gaussian.covariance @ matrix.T)
+    results = [
+        sc.kccsd_test(p, t, coordinates=sc.coordinates.whiten(), target_kernel=kernel, rng=1)
+        for p, t in ((gaussian, y), (moved, y @ matrix.T + shift))
+    ]
+    assert results[0].pvalue == results[1].pvalue
+    assert results[0].statistic == pytest.approx(results[1].statistic, rel=1e-8)
+    assert results[0].coordinates == "whiten()"
+
+
+def test_units_change_no_pvalue_of_any_view():
+    """Also where whitening is fitted, and base points are drawn: a prior goes along."""
+    gaussian, y = correlated(80, 3)
+    unit, shift = np.array([1e3, 1e-2, 7.0]), np.array([-5.0, 40.0, 0.1])
+    moved = sc.Gaussian(gaussian.mean * unit + shift, covariance=gaussian.covariance * unit[:, None] * unit)
+    pairs = [
+        ((gaussian, y), (moved, y * unit + shift)),
+        tuple(
+            (sc.ScoreFunction(p.score, 80, 3, prior=sc.Gaussian(m[None, :], s[None, :])), t)
+            for p, t, m, s in ((gaussian, y, np.zeros(3), np.ones(3)), (moved, y * unit + shift, shift, unit))
+        ),
+    ]
+    for one, other in pairs:
+        before, after = (sc.calibration_test(p, t, rng=2) for p, t in (one, other))
+        assert [v.pvalue for v in before.views] == [v.pvalue for v in after.views]
+        assert before.pvalue == after.pvalue
+
+
+def test_far_modes_are_fitted_as_one_spread():
+    mixture = sc.GaussianMixture(np.full((60, 2), 0.5), np.tile([[-6.0], [6.0]], (60, 1, 1)), np.ones((60, 2)))
+    _, covariance = location_and_spread(sc.ScoreFunction(mixture.score, 60, 1), np.zeros((60, 1)))
+    found = np.sqrt(covariance[:, 0, 0]) / 6.08  # that of the mixture
+    assert np.all((found > 1 / 3) & (found < 3))
+
+
+def test_predictions_without_a_centre_fall_back_with_a_warning():
+    """Scores that point away from everywhere: no density has them, but a model may."""
+    rng = np.random.default_rng(4)
+    away = np.arange(60)[:, None] < 20
+    predictions = sc.ScoreFunction(lambda y: np.where(away, 0.3 * y, -y), 60, 1)
+    with pytest.warns(UserWarning, match="20 of 60 have scores that do not point back"):
+        result = sc.calibration_test(predictions, rng.normal(size=(60, 1)), rng=0)
+    assert 0 < result.pvalue <= 1
+
+
+def test_level_with_some_rows_fitted_and_others_not():
+    """Rows that fall back are whitened by the base points, which is as valid: 200 data sets."""
+    rejections = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        gap = rng.choice([0.5, 4.0], size=(50, 1, 1))
+        means = np.concatenate([-gap, gap], axis=1) + 0.3 * rng.normal(size=(50, 1, 1))
+        mixture = sc.GaussianMixture(np.full((50, 2), 0.5), means, np.ones((50, 2)))
+        y = mixture.sample(1, rng)[0]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*do not point back")
+            result = sc.calibration_test(sc.ScoreFunction(mixture.score, 50, 1), y, n_resamples=199, rng=rng)
+        rejections += result.rejects()
+    assert rejections <= 20  # 99.7 % of 200 at a level of .06
+
+
+def test_scores_need_base_points_to_be_whitened():
+    gaussian, y = correlated(20, 3)
+    whiten = sc.coordinates.whiten()
+    with pytest.raises(ValueError, match="`Scores` can be whitened only from scores at known base points"):
+        sc.kccsd_test(sc.Scores(gaussian.score(y)), y, coordinates=whiten)
+    points = np.random.default_rng(0).normal(size=(3, 3))
+    few = sc.Scores(gaussian.score(y), np.swapaxes(gaussian.score(points[:, None, :]), 0, 1), points)
+    with pytest.raises(ValueError, match="at least d \\+ 1 = 4 points"):
+        sc.calibration_test(few, y)
+
+
+def test_bounded_supports_are_unconstrained_first():
+    predictions, y = sc.experiments.bounded(60, 2, "none", rng=0)
+    result = sc.kccsd_test(predictions, y, coordinates=sc.coordinates.whiten(), rng=0)
+    assert "unconstrain" in result.coordinates
+    assert "whiten()" in result.coordinates
+    on_logits = sc.kccsd_test(predictions.logits, np.log(y / (1 - y)), coordinates=sc.coordinates.whiten(), rng=0)
+    assert abs(result.pvalue - on_logits.pvalue) < 0.2  # the same but for base points in place of the exact GFD
