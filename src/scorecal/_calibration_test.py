@@ -80,7 +80,7 @@ def calibration_test(
     >>> result.pvalue, result.seen
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
-    'Calibration is not rejected (p = 0.305, n = 300).'
+    'Calibration is not rejected (p = 0.27, n = 300).'
     """
     generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
     targets = as_targets(y, predictions)

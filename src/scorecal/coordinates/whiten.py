@@ -37,8 +37,8 @@ def whiten() -> Coordinates:
 
     >>> import numpy as np, scorecal as sc
     >>> rng = np.random.default_rng(0)
-    >>> mean = 10.0 * rng.normal(size=(200, 3))
-    >>> y = mean + rng.normal(size=(200, 3))
+    >>> mean = 10.0 * rng.normal(size=(300, 2))
+    >>> y = mean + rng.normal(size=(300, 2))
     >>> sc.kccsd_test(sc.Gaussian(mean, 0.8), y, rng=0).rejects()
     False
     >>> sc.kccsd_test(sc.Gaussian(mean, 0.8), y, coordinates=sc.coordinates.whiten(), rng=0).rejects()
