@@ -1,4 +1,4 @@
-"""Time and memory of `kccsd_test`, against the bare matrix products that it cannot do without.
+"""Time and memory of `kccsd_test`, against the bare products that it cannot do without, and of `calibration_test`.
 
 Run with `make bench`. The floor multiplies matrices of the same sizes over the same upper triangle and does nothing
 else; it is timed in two ways, in strips with a BLAS of all cores and in tiles side by side with a BLAS of one core
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,14 +93,33 @@ def against_floor(n: int, repeats: int) -> None:
             print(f"| {target} | {dtype} | {test:.3f} | {strips:.3f} | {tiles:.3f} | {test / min(strips, tiles):.2f} |")
 
 
-def growth(sizes: list[int]) -> None:
-    print(f"\nGrowth in n (Gaussian kernels, median bandwidths, float64, B = {B}), each n in a fresh process\n")
+def against_kccsd(n: int, repeats: int) -> None:
+    """With default views, bandwidths fixed in both."""
+    predictions, y = data(n, "float64")
+    between = sc.kernels.GFD(bandwidth=3.0)
+    views = [
+        replace(view, distribution_kernel=between) if view.distribution_kernel == sc.kernels.GFD() else view
+        for view in sc.views.default_views(D)
+    ]
+    contenders = [
+        lambda: sc.calibration_test(predictions, y, views=views, n_resamples=B, rng=0),
+        lambda: sc.kccsd_test(
+            predictions, y, distribution_kernel=between, target_kernel=sc.kernels.Gaussian(3.0), n_resamples=B, rng=0
+        ),
+    ]
+    ours, paper = np.min([[seconds(contender) for contender in contenders] for _ in range(repeats)], axis=0)
+    print(f"\n`calibration_test` with {len(views)} views over `kccsd_test` (n = {n}, d = {D}, B = {B}): ", end="")
+    print(f"{ours:.3f} s / {paper:.3f} s = {ours / paper:.2f}")
+
+
+def growth(test: str, sizes: list[int]) -> None:
+    print(f"\nGrowth of `{test}` in n (defaults, float64, B = {B}), each n in a fresh process\n")
     print("| n | test [s] | growth of the process [MB] |")
     print("|---|---|---|")
     times = []
     for n in sizes:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            elapsed, megabytes = pool.apply(measure, (n, B))
+            elapsed, megabytes = pool.apply(measure, (test, n, B))
         times.append(elapsed)
         print(f"| {n} | {elapsed:.3f} | {megabytes:.0f} |")
     large = [k for k, n in enumerate(sizes) if n >= 5000]
@@ -108,12 +128,13 @@ def growth(sizes: list[int]) -> None:
         print(f"\nFrom n = {sizes[large[0]]} up the time grows as n^{slope:.2f}.")
 
 
-def measure(n: int, n_resamples: int) -> tuple[float, float]:
+def measure(test: str, n: int, n_resamples: int) -> tuple[float, float]:
     """Seconds of a test, and by how many MB it raised the peak memory of the process above a small test."""
     predictions, y = data(n, "float64")
-    sc.kccsd_test(sc.Gaussian(y[:16] * 0.0, 1.0), y[:16], rng=0)
+    function = getattr(sc, test)
+    function(sc.Gaussian(y[:16] * 0.0, 1.0), y[:16], rng=0)
     before = peak_megabytes()
-    elapsed = seconds(lambda: sc.kccsd_test(predictions, y, n_resamples=n_resamples, rng=0))
+    elapsed = seconds(lambda: function(predictions, y, n_resamples=n_resamples, rng=0))
     return elapsed, peak_megabytes() - before
 
 
@@ -137,7 +158,9 @@ def main() -> None:
     arguments = parser.parse_args()
     cold_start(arguments.repeats)
     against_floor(arguments.n, arguments.repeats)
-    growth(arguments.sizes)
+    against_kccsd(5000, arguments.repeats)
+    growth("kccsd_test", arguments.sizes)
+    growth("calibration_test", arguments.sizes)
 
 
 if __name__ == "__main__":
