@@ -126,12 +126,12 @@ def test_views_by_traits_and_gain_from_their_definitions():
     ],
 )
 def test_level(draw, kwargs):
-    """200 data sets of 100: 20 or fewer rejections in 99.8 % of such studies. (`scorecal bench power` has 2000.)"""
+    """120 data sets of 100: 14 or fewer rejections in 99.8 % of such studies. (`scorecal bench power` has 2000.)"""
     rejections = 0
-    for seed in range(200):
+    for seed in range(120):
         predictions, y = draw(100, rng=seed, **kwargs)
         rejections += sc.calibration_test(predictions, y, n_resamples=199, rng=seed).rejects()
-    assert rejections <= 20
+    assert rejections <= 14
 
 
 @pytest.mark.parametrize(
@@ -144,14 +144,14 @@ def test_level(draw, kwargs):
     ids=["gumbel", "t3", "logistic"],
 )
 def test_level_of_predictions_that_are_not_gaussian(draw, score):
-    """From scores alone, skewed or heavy-tailed: 200 data sets of 100."""
+    """From scores alone, skewed or heavy-tailed: 120 data sets of 100."""
     rejections = 0
-    for seed in range(200):
+    for seed in range(120):
         rng = np.random.default_rng(seed)
         mean, scale = rng.normal(size=(100, 1)), np.exp(0.3 * rng.normal(size=(100, 1)))
         predictions = sc.ScoreFunction(lambda y, mean=mean, scale=scale: score((y - mean) / scale) / scale, 100, 1)
         rejections += sc.calibration_test(predictions, mean + scale * draw(rng), n_resamples=199, rng=rng).rejects()
-    assert rejections <= 20
+    assert rejections <= 14
 
 
 def test_power_beside_the_papers_test():
@@ -169,12 +169,12 @@ def test_words_are_right_in_clear_cases():
     """Every flaw of the power study, n = 500, 2 data sets: the first kind named, where p <= .01 at B = 999."""
     found = Counter()
     for row in situations():
-        for seed in range(2) if not row.calibrated else ():
+        for seed in range(2) if not row.calibrated and row.dim < 10 else ():
             predictions, y = row.draw(500, rng=seed)
             result = sc.calibration_test(predictions, y, rng=seed)
             if result.pvalue <= 0.01:
                 found[result.seen[0] == row.kind] += 1
-    assert found[True] + found[False] >= 60
+    assert found[True] + found[False] >= 35
     assert found[True] >= 0.9 * (found[True] + found[False])
 
 

@@ -105,11 +105,32 @@ def test_units_change_no_pvalue_of_any_view():
         assert before.pvalue == after.pvalue
 
 
-def test_far_modes_are_fitted_as_one_spread():
+@pytest.mark.parametrize("far", [0.0, 280.0, -5000.0])
+def test_far_densities_are_found_from_the_origin(far):
+    """Without a prior: t with 4 degrees of freedom, wherever it is."""
+    location, covariance = location_and_spread(
+        sc.ScoreFunction(lambda y: -5.0 * (y - far) / (4.0 + (y - far) ** 2), 5, 1), np.zeros((5, 1))
+    )
+    np.testing.assert_allclose(location, far, atol=0.1)
+    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 1.1, rtol=0.3)
+
+
+def test_nearly_singular_covariances_are_whitened():
+    """Rounding must not make them asymmetric."""
+    rng = np.random.default_rng(0)
+    covariance = np.array([[1.0, 1.0 - 1e-7], [1.0 - 1e-7, 1.0]])
+    mean = rng.normal(size=(40, 2))
+    y = mean + rng.normal(size=(40, 2)) @ np.linalg.cholesky(covariance).T
+    result = sc.calibration_test(sc.Gaussian(mean, covariance=covariance), y, n_resamples=99, rng=0)
+    assert result.pvalue > 0.01
+
+
+def test_one_of_far_modes_is_fitted():
+    """As variational inference does. Which one does not matter: coordinates are valid whatever they are."""
     mixture = sc.GaussianMixture(np.full((60, 2), 0.5), np.tile([[-6.0], [6.0]], (60, 1, 1)), np.ones((60, 2)))
-    _, covariance = location_and_spread(sc.ScoreFunction(mixture.score, 60, 1), np.zeros((60, 1)))
-    found = np.sqrt(covariance[:, 0, 0]) / 6.08  # that of the mixture
-    assert np.all((found > 1 / 3) & (found < 3))
+    location, covariance = location_and_spread(sc.ScoreFunction(mixture.score, 60, 1), np.zeros((60, 1)))
+    np.testing.assert_allclose(np.abs(location), 6.0, atol=0.1)
+    np.testing.assert_allclose(covariance, 1.0, atol=0.1)
 
 
 def test_predictions_without_a_centre_fall_back_with_a_warning():
@@ -123,9 +144,9 @@ def test_predictions_without_a_centre_fall_back_with_a_warning():
 
 
 def test_level_with_some_rows_fitted_and_others_not():
-    """Rows that fall back are whitened by the base points, which is as valid: 200 data sets."""
+    """Rows that fall back are whitened by the base points, which is as valid: 120 data sets."""
     rejections = 0
-    for seed in range(200):
+    for seed in range(120):
         rng = np.random.default_rng(seed)
         gap = rng.choice([0.5, 4.0], size=(50, 1, 1))
         means = np.concatenate([-gap, gap], axis=1) + 0.3 * rng.normal(size=(50, 1, 1))
@@ -135,7 +156,7 @@ def test_level_with_some_rows_fitted_and_others_not():
             warnings.filterwarnings("ignore", ".*do not point back")
             result = sc.calibration_test(sc.ScoreFunction(mixture.score, 50, 1), y, n_resamples=199, rng=rng)
         rejections += result.rejects()
-    assert rejections <= 20  # 99.7 % of 200 at a level of .06
+    assert rejections <= 14  # 99.8 % of such studies
 
 
 def test_scores_need_base_points_to_be_whitened():

@@ -154,8 +154,11 @@ def _shares(contributions: np.ndarray, statistic: float) -> np.ndarray:
 
 def _blind_spots(predictions: Any, used: Sequence[View]) -> tuple[str, ...]:
     spots = []
-    if not isinstance(predictions, Gaussian) and not any(view.noise for view in used):
+    noisy = hasattr(predictions, "noised") or any(view.noise for view in used)
+    if not isinstance(predictions, Gaussian) and not noisy:
         spots.append("the weights of modes that are far apart, should predictions have several.")
     if not any(view.sees == "dependence" for view in used):
-        spots.append("miscalibration that depends on the prediction, as predictions do not differ.")
+        spots.append(
+            "miscalibration that depends on the prediction: predictions do not differ, or no view looks for it."
+        )
     return tuple(spots)

@@ -32,6 +32,7 @@ __all__ = [
     "check_n_resamples",
     "locate",
     "statistic_of",
+    "stream_of_noise",
 ]
 
 
@@ -101,11 +102,15 @@ def add_noise(predictions: Any, y: Array, rng: np.random.Generator) -> tuple[Arr
     """Targets as the predictions want them, with noise or without, and the noise in words."""
     if not hasattr(predictions, "noised"):
         return y, ""
+    return predictions.noised(y, stream_of_noise(rng)), predictions.noise
+
+
+def stream_of_noise(rng: np.random.Generator) -> np.random.Generator:
+    """A stream of its own, so that other draws stay the same."""
     try:
-        child = rng.spawn(1)[0]  # a stream of its own, so that other draws stay the same
+        return rng.spawn(1)[0]
     except TypeError:
         raise TypeError("`rng` cannot spawn; give a seed, or `numpy.random.default_rng(seed)`.") from None
-    return predictions.noised(y, child), predictions.noise
 
 
 class Place(NamedTuple):

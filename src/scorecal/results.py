@@ -73,7 +73,7 @@ class ViewResult:
     pvalue : float
         Of this view alone.
     adjusted_pvalue : float
-        The same, for having looked at all views (step-free, Westfall and Young).
+        The same, for having looked at all views (single-step, Westfall and Young).
     null_distribution : ndarray, shape (n_resamples,)
     contributions : ndarray, shape (n,)
         Share of each prediction in the statistic.

@@ -16,12 +16,13 @@ from ..predictions import Predictions, Scores, draw_samples, evaluate_score
 
 __all__ = ["location_and_spread"]
 
-_N_ROUNDS, _N_PRIOR_DRAWS = 10, 2000
+_N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
 _SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
 _LINEAR = 1e-3  # scores whose slope leaves a smaller share unexplained are those of a Gaussian
 # Of others, in units of the last fit: limits to a score, per root of d, to the step and to the curvature.
 _LARGEST, _FARTHEST, _FLATTEST, _STEEPEST = 5.0, 1.0, 0.25, 16.0
+_SETTLED = 0.05
 
 
 def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array]:
@@ -65,11 +66,12 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
     for _ in range(_N_ROUNDS):
         scores = []
         for start in range(0, len(nodes), at_once):
-            points = location + xp.permute_dims(roots @ places[start : start + at_once, :].mT, (2, 0, 1))
+            some = places[start : min(start + at_once, len(nodes)), :]
+            points = location + xp.permute_dims(roots @ some.mT, (2, 0, 1))
             scores.append(evaluate_score(predictions, points))
-        location, roots, good, linear = _improve(nodes, xp.concat(scores), location, roots)
+        location, roots, good, settled = _improve(nodes, xp.concat(scores), location, roots)
         fitted |= good
-        if np.all(linear):
+        if np.all(settled):
             break
     found = xp.asarray(fitted, device=device_of(reference))
     location = xp.where(found[:, None], location, like(mean, reference))
@@ -105,7 +107,7 @@ def _improve(
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
 
-    And two masks of rows: where there is a curvature to go by, and where scores are those of a Gaussian.
+    And two masks of rows: where there is a curvature to go by, and where another round would change next to nothing.
     """
     xp = array_namespace(location)
     pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
@@ -118,12 +120,14 @@ def _improve(
     curvature, axes = xp.linalg.eigh(-0.5 * (slopes + slopes.mT))
     good = curvature[:, 0] > 1e-9 * xp.abs(curvature[:, -1])
     linear = linear & good
+    off = xp.maximum(xp.max(xp.abs(centre), axis=1), xp.max(xp.abs(curvature - 1.0), axis=1))
+    settled = linear | (off < _SETTLED)
     curvature = xp.where(linear[:, None], curvature, xp.clip(curvature, _FLATTEST, _STEEPEST))
     step = (axes @ ((axes.mT @ centre[..., None]) / curvature[..., None]))[..., 0]
     length = xp.sqrt(xp.sum(step**2, axis=1, keepdims=True))
     step = xp.where(linear[:, None], step, step * (_FARTHEST / xp.maximum(length, like(_FARTHEST, length))))
     narrower = root @ (axes * curvature[:, None, :] ** -0.5) @ axes.mT
-    return location + (root @ step[..., None])[..., 0], narrower, to_numpy(good), to_numpy(linear)
+    return location + (root @ step[..., None])[..., 0], narrower, to_numpy(good), to_numpy(settled)
 
 
 def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:

@@ -95,8 +95,8 @@ class Whitening:
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """The predictions in the frame, for kernels to compare."""
         if isinstance(predictions, Gaussian):
-            inverse = self.frame.inverse_root
-            return Gaussian(self.frame.inverse(self.location), covariance=inverse @ self.covariance @ inverse.mT)
+            covariance = self.root @ self.root.mT
+            return Gaussian(self.frame.inverse(self.location), covariance=0.5 * (covariance + covariance.mT))
         return map_predictions(predictions, self.frame.inverse(y), self.frame, predictions.dim)
 
 

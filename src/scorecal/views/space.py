@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, accumulation_dtype, array_namespace, check_finite
+from .._pipeline import stream_of_noise
 from ..coordinates import natural
 from ..coordinates.identity import identity, name_of
 from ..coordinates.whiten import Whitening, whitening_of
@@ -87,7 +88,7 @@ def space_of(predictions: Any, y: Array, noise: float, rng: np.random.Generator)
     if noise:
         predictions = predictions.noisy(noise)
     if hasattr(predictions, "noised"):
-        child = rng.spawn(1)[0]  # a stream of its own, so that other draws stay the same
+        child = stream_of_noise(rng)
         xp = array_namespace(y)
         targets = xp.stack([predictions.noised(y, child) for _ in range(_N_DRAWS)])
         return _space(predictions, targets, evaluate_score(predictions, targets), predictions.noise)
