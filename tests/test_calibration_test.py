@@ -120,9 +120,9 @@ def test_views_by_traits_and_gain_from_their_definitions():
     ("draw", "kwargs"),
     [
         (flawed, {"dim": 1, "flaw": "none"}),
-        (flawed, {"dim": 3, "flaw": "none"}),
-        (modes, {"dim": 1, "weight": 0.5}),
-        (bounded, {"dim": 2, "flaw": "none"}),
+        pytest.param(flawed, {"dim": 3, "flaw": "none"}, marks=pytest.mark.slow),
+        pytest.param(modes, {"dim": 1, "weight": 0.5}, marks=pytest.mark.slow),
+        pytest.param(bounded, {"dim": 2, "flaw": "none"}, marks=pytest.mark.slow),
     ],
 )
 def test_level(draw, kwargs):
@@ -134,6 +134,7 @@ def test_level(draw, kwargs):
     assert rejections <= 14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "score"),
     [
@@ -241,7 +242,7 @@ def test_predictions_that_come_with_noise():
 
 def test_every_backend_gives_the_same(backend):
     predictions, y = flawed(60, 2, "scale", 0.8, rng=0)
-    names = ("bias", "spread", "any, kernels", "correlation", "bias by traits")
+    names = ("bias", "spread", "any, kernels")
     chosen = [view for view in default_views(2) if view.name in names]
     expected = sc.calibration_test(predictions, y, views=chosen, n_resamples=99, rng=0)
     array = backend.array

@@ -71,7 +71,7 @@ def test_features_have_mean_zero(kernel, name):
     [
         (Trace(), lambda jnp, z: z),
         (BoundedRadial(2.0), lambda jnp, z: jnp.exp(-jnp.sum(z**2) / 4.0) * z),
-        (RadialRank(2), None),
+        pytest.param(RadialRank(2), None, marks=pytest.mark.slow),
     ],
     ids=["trace", "bounded", "rank"],
 )

@@ -143,6 +143,7 @@ def test_predictions_without_a_centre_fall_back_with_a_warning():
     assert 0 < result.pvalue <= 1
 
 
+@pytest.mark.slow
 def test_level_with_some_rows_fitted_and_others_not():
     """Rows that fall back are whitened by the base points, which is as valid: 120 data sets."""
     rejections = 0
