@@ -51,11 +51,12 @@ DENSITIES = {
 }
 
 
-@pytest.mark.parametrize("kernel", ALL, ids=repr)
-@pytest.mark.parametrize("name", DENSITIES)
+# A fourth moment of t5 converges too slowly for quadrature.
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [(kernel, name) for kernel in ALL for name in DENSITIES if (kernel, name) != (Polynomial(3), "t5")],
+)
 def test_features_have_mean_zero(kernel, name):
-    if name == "t5" and kernel == Polynomial(3):
-        pytest.skip("a fourth moment of t5 converges too slowly for quadrature")
     density, score = DENSITIES[name]
 
     def integrand(y):

@@ -40,8 +40,8 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
         warnings.warn(
             f"`predictions`: {n_left} of {len(fitted)} have scores that do not point back to a centre on average, so "
             "that no spread can be fitted to them; they are judged in units of the base points (the prior, or "
-            "N(0, I)), which is valid but sees less. Likely causes: modes far apart, or base points far from the "
-            "predictions (give them a `prior`).",
+            "N(0, I)). Do not trust a rejection if these are many. Likely causes: modes far apart, or base points far "
+            "from the predictions (give them a `prior`).",
             stacklevel=6,
         )
     return location, root @ root.mT

@@ -1,8 +1,9 @@
 """The views of `calibration_test`, and why these.
 
 Over-confidence and bias are what users fear most, and what other tests look at: their views weigh most, and share more
-than half of the test's level. All but the constant and the cross views are bounded functions of the target: no few far
-targets decide, and the sign flips keep their level at small n (those of the trace, which is unbounded, do not).
+than half of the test's level. For Gaussian predictions all features but the constant and the cross ones, which are
+symmetric, are bounded: no few far targets decide, and the sign flips keep their level at small n (those of the trace,
+which is neither, do not).
 """
 
 from __future__ import annotations
