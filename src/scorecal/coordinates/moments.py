@@ -19,18 +19,22 @@ __all__ = ["location_and_spread"]
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
 _SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
-_LINEAR = 1e-3  # scores whose slope leaves a smaller share unexplained are those of a Gaussian
+# Scores whose slope leaves a smaller share unexplained are those of a Gaussian; or close enough, if asked once only.
+_LINEAR, _LINEAR_AT_BASE = 1e-3, 0.5
 # Of others, in units of the last fit: limits to a score, per root of d, to the step and to the curvature.
 _LARGEST, _FARTHEST, _FLATTEST, _STEEPEST = 5.0, 1.0, 0.25, 16.0
 _SETTLED = 0.05
 
 
-def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array]:
-    """Means (n, d) and covariances (n, d, d), or what stands for them; they depend on the predictions only."""
+def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
+    """Means (n, d) and covariances (n, d, d), or what stands for them, and rows for which nothing does (n,).
+
+    All depend on the predictions only.
+    """
     if hasattr(predictions, "moments"):
         mean, covariance = (like(part, reference) for part in predictions.moments())
         check_finite("predictions.moments()", covariance, "Likely cause: tails so heavy that there is no variance.")
-        return mean, covariance
+        return mean, covariance, np.zeros(predictions.n, dtype=bool)
     if isinstance(predictions, Scores):
         location, root, fitted = _fit_at_base(predictions, reference)
     else:
@@ -39,12 +43,12 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
     if n_left:
         warnings.warn(
             f"`predictions`: {n_left} of {len(fitted)} have scores that do not point back to a centre on average, so "
-            "that no spread can be fitted to them; they are judged in units of the base points (the prior, or "
-            "N(0, I)). Do not trust a rejection if these are many. Likely causes: modes far apart, or base points far "
-            "from the predictions (give them a `prior`).",
+            "that no spread can be fitted to them. `calibration_test` leaves them out of all whitened views; in "
+            "`kccsd_test` they are in units of the base points (the prior, or N(0, I)). Likely causes: modes far "
+            "apart, or base points far from the predictions (give them a `prior`).",
             stacklevel=6,
         )
-    return location, root @ root.mT
+    return location, root @ root.mT, ~fitted
 
 
 def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
@@ -69,7 +73,7 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
             some = places[start : min(start + at_once, len(nodes)), :]
             points = location + xp.permute_dims(roots @ some.mT, (2, 0, 1))
             scores.append(evaluate_score(predictions, points))
-        location, roots, good, settled = _improve(nodes, xp.concat(scores), location, roots)
+        location, roots, good, settled = _improve(nodes, xp.concat(scores), location, roots, _LINEAR)
         fitted |= good
         if np.all(settled):
             break
@@ -99,11 +103,13 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
     roots = xp.broadcast_to(like(root, reference), (scores.n, d, d))
     at_nodes = xp.permute_dims(like(scores.at_base, reference), (1, 0, 2))
     nodes = np.linalg.solve(root, (points - mean).T).T
-    return _improve(nodes, at_nodes, location, roots)[:3]
+    fit, narrower, _, fitted = _improve(nodes, at_nodes, location, roots, _LINEAR_AT_BASE)
+    found = xp.asarray(fitted, device=device_of(reference))
+    return xp.where(found[:, None], fit, location), xp.where(found[:, None, None], narrower, roots), fitted
 
 
 def _improve(
-    nodes: np.ndarray, scores: Array, location: Array, root: Array
+    nodes: np.ndarray, scores: Array, location: Array, root: Array, leftover: float
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
 
@@ -111,7 +117,7 @@ def _improve(
     """
     xp = array_namespace(location)
     pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
-    linear = _plane(nodes, pulled)[2]
+    linear = _plane(nodes, pulled)[2] <= leftover
     # A few points far out, where the score of another density explodes, must not decide.
     size = xp.sqrt(xp.sum(pulled**2, axis=2, keepdims=True))
     largest = like(_LARGEST * nodes.shape[1] ** 0.5, size)
@@ -131,14 +137,15 @@ def _improve(
 
 
 def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:
-    """Least squares of values (n, m, d): at the centre (n, d), slopes (n, d, d), and rows that leave nothing over."""
+    """Least squares of values (n, m, d): at the centre (n, d), slopes (n, d, d), and the share left over (n,)."""
     xp = array_namespace(values)
     design = np.concatenate([np.ones((len(nodes), 1)), nodes], axis=1)
     coefficients = like(np.linalg.pinv(design), values) @ values
     centre, slopes = coefficients[:, 0, :], coefficients[:, 1:, :]
     explained = like(nodes, values) @ slopes
     left = values - centre[:, None, :] - explained
-    return centre, slopes, xp.sum(left**2, axis=(1, 2)) <= _LINEAR * xp.sum(explained**2, axis=(1, 2))
+    tiny = float(xp.finfo(values.dtype).smallest_normal)
+    return centre, slopes, xp.sum(left**2, axis=(1, 2)) / (xp.sum(explained**2, axis=(1, 2)) + tiny)
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._arrays import Array, array_namespace
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Located, identity
@@ -72,6 +74,7 @@ class Whitening:
     root: Array  # of the covariance in the frame, symmetric, and its inverse, (n, d, d)
     inverse_root: Array
     log_spread: Array  # (n,)
+    unfitted: np.ndarray  # rows without a location and spread of their own, (n,)
 
     @property
     def sd(self) -> Array:
@@ -107,7 +110,7 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     covariances in the frame, other linear maps of the targets turn all whitened targets alike.
     """
     xp = array_namespace(reference)
-    location, covariance = location_and_spread(predictions, reference)
+    location, covariance, unfitted = location_and_spread(predictions, reference)
     mean = xp.mean(location, axis=0)
     spread = location - mean
     total = xp.mean(covariance, axis=0) + spread.mT @ spread / location.shape[0]
@@ -116,7 +119,7 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     frame = Affine(mean, sd[:, None] * root, inverse / sd)
     inverse = frame.inverse_root
     root, inverse_root, log_spread = _roots(inverse @ covariance @ inverse.mT)
-    return Whitening(location, covariance, frame, root, inverse_root, log_spread)
+    return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)
 
 
 def _roots(matrices: Array) -> tuple[Array, Array, Array]:

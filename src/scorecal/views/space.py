@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, accumulation_dtype, array_namespace, check_finite
+from .._arrays import Array, accumulation_dtype, array_namespace, check_finite, like
 from .._pipeline import stream_of_noise
 from ..coordinates import natural
 from ..coordinates.identity import identity, name_of
@@ -50,6 +50,15 @@ class Space:
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
         return self.whitening.marginal(self.targets, self.scores)
+
+    @cached_property
+    def kept(self) -> Array | None:
+        """1 for predictions with a fitted spread and 0 for others, (n, 1); None if all have one.
+
+        Far from where a prediction lives, features have mean zero by values too rare to occur: signs would not do.
+        """
+        unfitted = self.whitening.unfitted
+        return like(~unfitted[:, None], self.targets) if np.any(unfitted) else None
 
     @cached_property
     def location(self) -> Array:
@@ -124,7 +133,11 @@ def function_of(
 
     def features(rows: slice) -> Array:
         n_draws = targets.shape[0]
-        mean = sum(test_functions.features(targets[k, rows, :], scores[k, rows, :]) for k in range(n_draws)) / n_draws
+        mean: Array = (
+            sum(test_functions.features(targets[k, rows, :], scores[k, rows, :]) for k in range(n_draws)) / n_draws
+        )
+        if space.kept is not None and view.coordinates != "natural":
+            mean = mean * space.kept[rows, :]
         if isinstance(kernel, Traits):
             xp = array_namespace(mean)
             return xp.reshape(space.traits[rows, :, None] * mean[:, None, :], (mean.shape[0], -1))
@@ -145,12 +158,19 @@ def _pairs(view: View, space: Space, reference: Array, rng: np.random.Generator)
     between: Any = view.distribution_kernel
     gram, bandwidths = distribution_gram(between, predictions, scores, rng)
     kernel = view.target_kernel
+    kept = None if view.coordinates == "natural" else space.kept
     if isinstance(kernel, Radial):
         width = resolve_bandwidth(kernel.bandwidth, Euclidean(targets), targets)
         narrow = xp.astype(targets, reference.dtype, copy=False)
         dtype = sufficient_dtype(narrow, xp.astype(width, reference.dtype), [cast_gram(gram, reference.dtype)])
         targets, scores, width = (xp.astype(part, dtype, copy=False) for part in (targets, scores, width))
         bandwidths = {"target": width, **bandwidths}
-        return stein_pairs(targets, scores, kernel, width, cast_gram(gram, dtype)), bandwidths
+        pairs: PairFunction = stein_pairs(targets, scores, kernel, width, cast_gram(gram, dtype))
+        if kept is not None:
+            kept = xp.astype(kept, dtype, copy=False)
+            pairs = ProductOfPairs((pairs, Product(kept, kept)))
+        return pairs, bandwidths
     features = kernel.features(targets, scores)
+    if kept is not None:
+        features = features * kept
     return ProductOfPairs((Product(features, features), gram)), bandwidths
