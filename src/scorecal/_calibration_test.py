@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._arrays import array_namespace, has_values
 from ._pipeline import as_generator, as_targets, bootstrap_results, check_n_resamples
-from .predictions import Gaussian, Predictions
+from .predictions import Gaussian, GaussianMixture, Predictions
 from .resampling import draw_signs
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
+from .views.functions import function_of
 from .views.min_p import combine
 from .views.naming import message_of, seen_by
-from .views.space import Space, function_of, space_of
+from .views.space import Space, space_of
 
 __all__ = ["calibration_test"]
 
@@ -88,8 +89,7 @@ def calibration_test(
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
     spaces: dict[float, Space] = {0.0: space_of(predictions, targets, 0.0, generator)}
     space = spaces[0.0]
-    several_modes = hasattr(predictions, "noisy") and not isinstance(predictions, Gaussian)
-    chosen = default_views(space.predictions.dim, several_modes) if views is None else _checked(views, predictions)
+    chosen = _default(predictions, space.predictions.dim) if views is None else _checked(views, predictions)
     functions, used, bandwidths = [], [], []
     for view in chosen:
         if view.noise not in spaces:
@@ -114,7 +114,7 @@ def calibration_test(
         for view, r, own, adjusted in zip(used, results, combined.own, combined.adjusted, strict=True)
     )
     leading = min(seen_views, key=lambda view: view.adjusted_pvalue)
-    seen = seen_by(seen_views, space) if combined.pvalue <= 0.05 else ()
+    seen = seen_by(seen_views, used, space) if combined.pvalue <= 0.05 else ()
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -131,8 +131,13 @@ def calibration_test(
     )
 
 
+def _default(predictions: Any, dim: int) -> tuple[View, ...]:
+    several_modes = hasattr(predictions, "noisy") and not isinstance(predictions, Gaussian)
+    return default_views(dim, several_modes, components=isinstance(predictions, GaussianMixture))
+
+
 def _checked(views: Sequence[View], predictions: Any) -> tuple[View, ...]:
-    views = tuple(views)
+    views = tuple(views) if isinstance(views, Iterable) else ()
     if not views or not all(isinstance(view, View) for view in views):
         raise TypeError("`views` must hold `views.View`s, and at least one; `views.default_views(d)` makes some.")
     names = [view.name for view in views]
@@ -140,6 +145,8 @@ def _checked(views: Sequence[View], predictions: Any) -> tuple[View, ...]:
         raise ValueError(f"`views` must have different names, but are called {names}.")
     if any(view.noise for view in views) and not hasattr(predictions, "noisy"):
         raise TypeError(f"`views` with noise need predictions that can have it; {predictions!r} cannot.")
+    if any(view.coordinates == "component" for view in views) and not isinstance(predictions, GaussianMixture):
+        raise TypeError(f"`views` of components are for `GaussianMixture`, not for {predictions!r}.")
     return views
 
 

@@ -2,7 +2,7 @@
 
 from ..resampling.workers import cluster
 from .dataset import Model
-from .flaws import FLAWS, bounded, flawed, modes
+from .flaws import FLAWS, bounded, flawed, modes, skewed
 from .models import hgm, lgm, mgm, qgm
 from .rates import rejection_rates, wilson
 from .sweep import Cell, grid, sweep
@@ -25,6 +25,7 @@ __all__ = [
     "modes",
     "qgm",
     "rejection_rates",
+    "skewed",
     "sweep",
     "wilson",
 ]

@@ -6,17 +6,16 @@ and differ between predictions, and dimensions are correlated (C has 1/2 off its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
-from ..predictions import Box, Gaussian, GaussianMixture
+from ..predictions import Gaussian, GaussianMixture
+from .shapes import Gumbel, LogitNormal
 
-__all__ = ["FLAWS", "LogitNormal", "bounded", "correlation_matrix", "flawed", "modes"]
+__all__ = ["FLAWS", "bounded", "flawed", "modes", "skewed"]
 
-_CORRELATION, _SEPARATION, _WEIGHT = 0.5, 4.0, 0.5
+_CORRELATION = 0.5
 
 FLAWS = {
     "none": "calibrated",
@@ -33,7 +32,7 @@ FLAWS = {
 }
 
 
-def correlation_matrix(dim: int, correlation: float = _CORRELATION) -> np.ndarray:
+def _correlation(dim: int, correlation: float = _CORRELATION) -> np.ndarray:
     return (1.0 - correlation) * np.eye(dim) + correlation * np.ones((dim, dim))
 
 
@@ -50,7 +49,7 @@ def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> t
     if flaw not in FLAWS:
         raise ValueError(f"`flaw` must be one of {', '.join(map(repr, FLAWS))}, but is {flaw!r}.")
     rng = np.random.default_rng(rng)
-    truth = correlation_matrix(dim)
+    truth = _correlation(dim)
     root = np.linalg.cholesky(truth)
     mean = np.sqrt(0.75) * rng.standard_normal((n, dim)) @ root.T
     spread = 0.5 * np.exp(0.2 * rng.standard_normal((n, 1)))
@@ -69,7 +68,7 @@ def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> t
     elif flaw == "scale by x":
         factor = np.where(mean[:, :1] > 0, size, 1.0 / size) * factor
     elif flaw == "correlation":
-        matrix = correlation_matrix(dim, size)
+        matrix = _correlation(dim, size)
     sd = spread * factor
     y = mean + spread * (noise @ root.T)
     return Gaussian(claimed, covariance=sd[:, :, None] * sd[:, None, :] * matrix), y
@@ -83,8 +82,12 @@ def _noise(flaw: str, size: float, n: int, dim: int, rng: np.random.Generator) -
     return noise / np.sqrt(rng.chisquare(size, (n, 1)) / (size - 2.0)) if flaw == "tails" else noise
 
 
-def modes(n: int, dim: int, weight: float = _WEIGHT, rng: Any = None) -> tuple[GaussianMixture, np.ndarray]:
-    """Two unit Gaussians, 4 apart along the first dimension and predicted to weigh the same; the first weighs `weight`.
+def modes(
+    n: int, dim: int, weight: float = 0.5, separation: float = 4.0, scale: float = 1.0, rng: Any = None
+) -> tuple[GaussianMixture, np.ndarray]:
+    """Two unit Gaussians along the first dimension, predicted to weigh the same; the first one weighs `weight`.
+
+    `separation` is the distance of their means, `scale` the standard deviation that is claimed for them.
 
     Examples
     --------
@@ -93,11 +96,28 @@ def modes(n: int, dim: int, weight: float = _WEIGHT, rng: Any = None) -> tuple[G
     """
     rng = np.random.default_rng(rng)
     centre = 2.0 * rng.standard_normal((n, 1, dim))
-    shift = 0.5 * _SEPARATION * np.eye(dim)[0]
+    shift = 0.5 * separation * np.eye(dim)[0]
     means = np.concatenate([centre + shift, centre - shift], axis=1)
     chosen = np.where(rng.random((n, 1)) < weight, 0, 1)
     y = np.take_along_axis(means, chosen[:, :, None], axis=1)[:, 0, :] + rng.standard_normal((n, dim))
-    return GaussianMixture(np.full((n, 2), _WEIGHT), means, np.ones((n, 2))), y
+    return GaussianMixture(np.full((n, 2), 0.5), means, np.full((n, 2), scale)), y
+
+
+def skewed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[Gumbel, np.ndarray]:
+    """Predictions and targets from Gumbel distributions; the flaw is "none", "location" or "scale".
+
+    Examples
+    --------
+    >>> from scorecal.experiments import skewed
+    >>> predictions, y = skewed(100, 2, "scale", 0.8, rng=0)
+    """
+    if flaw not in ("none", "location", "scale"):
+        raise ValueError(f"`flaw` must be 'none', 'location' or 'scale', but is {flaw!r}.")
+    rng = np.random.default_rng(rng)
+    mean = np.sqrt(0.75) * rng.standard_normal((n, dim)) @ np.linalg.cholesky(_correlation(dim)).T
+    std = 0.5 * np.exp(0.2 * rng.standard_normal((n, dim)))
+    y = Gumbel(mean, std).sample(1, rng)[0]
+    return Gumbel(mean + (size * std if flaw == "location" else 0.0), std * (size if flaw == "scale" else 1.0)), y
 
 
 def bounded(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[LogitNormal, np.ndarray]:
@@ -112,32 +132,3 @@ def bounded(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> 
     """
     logits, y = flawed(n, dim, flaw, size, rng)
     return LogitNormal(logits), 1.0 / (1.0 + np.exp(-y))
-
-
-@dataclass(frozen=True, eq=False)
-class LogitNormal:
-    """Predictions on (0, 1)^d with Gaussian logits."""
-
-    logits: Gaussian
-
-    @property
-    def n(self) -> int:
-        return self.logits.n
-
-    @property
-    def dim(self) -> int:
-        return self.logits.dim
-
-    @property
-    def support(self) -> Box:
-        return Box(0.0, 1.0)
-
-    def score(self, y: Array) -> Array:
-        slope = 1.0 / (y * (1.0 - y))
-        return slope * self.logits.score(np.log(y / (1.0 - y))) - (1.0 - 2.0 * y) * slope
-
-    def log_prob(self, y: Array) -> Array:
-        return self.logits.log_prob(np.log(y / (1.0 - y))) - np.sum(np.log(y * (1.0 - y)), axis=-1)
-
-    def sample(self, n_samples: int, rng: Any = None) -> Array:
-        return 1.0 / (1.0 + np.exp(-self.logits.sample(n_samples, rng)))

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..coverage import expected_coverage
 from ..predictions import Gaussian, GaussianMixture
-from .flaws import LogitNormal, correlation_matrix
+from .shapes import Gumbel, LogitNormal
 
 __all__ = ["coverage", "sbc", "tarp"]
 
-_N_DRAWS = 200
+_N_DRAWS = 500
 
 
 def sbc(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
@@ -34,7 +34,8 @@ def tarp(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
     """Tests of accuracy with random points: how many draws lie nearer to a point of the prior than the target does."""
     rng = np.random.default_rng(rng)
     draws = np.asarray(predictions.sample(_N_DRAWS, rng))
-    points = _prior_draws(predictions, rng)
+    # Points of the prior: draws from other predictions, as targets are distributed if all are calibrated.
+    points = rng.permutation(np.asarray(predictions.sample(1, rng))[0])
     nearer = np.sum(np.sum((draws - points) ** 2, axis=-1) < np.sum((y - points) ** 2, axis=-1), axis=0)
     return _uniformity((nearer + rng.random(len(y))) / (_N_DRAWS + 1.0))
 
@@ -49,6 +50,8 @@ def _ranks(predictions: Any, y: np.ndarray) -> np.ndarray:
     """Distribution functions of the marginals at the targets, (n, d)."""
     from scipy.special import logit, ndtr
 
+    if isinstance(predictions, Gumbel):
+        return np.asarray(predictions.cdf(y))
     if isinstance(predictions, LogitNormal):
         return _ranks(predictions.logits, logit(y))
     if isinstance(predictions, GaussianMixture):
@@ -57,13 +60,3 @@ def _ranks(predictions: Any, y: np.ndarray) -> np.ndarray:
     mean, covariance = predictions.moments()
     ranks: np.ndarray = ndtr((y - mean) / np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)))
     return ranks
-
-
-def _prior_draws(predictions: Any, rng: np.random.Generator) -> np.ndarray:
-    """One point for each prediction, from the distribution of calibrated targets."""
-    n, d = predictions.n, predictions.dim
-    if isinstance(predictions, GaussianMixture):
-        sides = np.where(rng.random((n, 1)) < 0.5, 2.0, -2.0) * np.eye(d)[0]
-        return np.asarray(np.sqrt(5.0) * rng.standard_normal((n, d)) + sides)
-    points = rng.standard_normal((n, d)) @ np.linalg.cholesky(correlation_matrix(d)).T
-    return 1.0 / (1.0 + np.exp(-points)) if isinstance(predictions, LogitNormal) else points

@@ -96,12 +96,15 @@ class GaussianMixture:
 
     def score(self, y: Array) -> Array:
         """Gradient of the log-density at `y`, broadcast against (n, d)."""
+        pulls = (self.means - y[..., None, :]) / self.scales**2
+        return array_namespace(self.means).sum(self.shares(y)[..., None] * pulls, axis=-2)
+
+    def shares(self, y: Array) -> Array:
+        """Probability that `y` comes from each component, (..., n, K)."""
         xp = array_namespace(self.means)
         terms = self._component_log_probs(y)
         shares = xp.exp(terms - xp.max(terms, axis=-1, keepdims=True))
-        shares = shares / xp.sum(shares, axis=-1, keepdims=True)
-        pulls = (self.means - y[..., None, :]) / self.scales**2
-        return xp.sum(shares[..., None] * pulls, axis=-2)
+        return shares / xp.sum(shares, axis=-1, keepdims=True)
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws of shape (n_samples, n, d)."""

@@ -6,6 +6,7 @@ Scores do not see how much weight far modes have; those of the noisy predictions
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -54,5 +55,5 @@ class Noisy:
 
 
 def check_level(level: float) -> None:
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < np.inf:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < np.inf:
         raise ValueError(f"`level` must be a positive number, in standard deviations, but is {level!r}.")

@@ -10,6 +10,7 @@ from ..kernels import Constant, DistributionKernel, FiniteRank, Radial
 __all__ = ["KINDS", "Gain", "Traits", "View"]
 
 KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "modes", "any")
+_MOST_NOISE = 1e3  # beyond, targets are nothing but noise
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ class View:
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Gain`, or one of `kernels.GFD`
         and its like.
-    coordinates : {"whitened", "marginal", "natural"}
+    coordinates : {"whitened", "marginal", "component", "natural"}
         Of the targets: in units of their own predictions; the same, one dimension at a time, which is for `Rank`,
-        `Constant` and `Polynomial` only; or without a boundary and nothing else.
+        `Constant` and `Polynomial` only; in units of each component of a `GaussianMixture`, averaged by the shares
+        that these have in the target; or without a boundary and nothing else.
     largest : bool
         The largest of the statistics of the single features, not their sum; finite rank only.
     noise : float
@@ -75,14 +77,18 @@ class View:
     def __post_init__(self) -> None:
         for name, value, allowed in (
             ("sees", self.sees, KINDS),
-            ("coordinates", self.coordinates, ("whitened", "marginal", "natural")),
+            ("coordinates", self.coordinates, ("whitened", "marginal", "component", "natural")),
         ):
             if value not in allowed:
                 raise ValueError(f"`{name}` must be one of {', '.join(map(repr, allowed))}, but is {value!r}.")
+        if not isinstance(self.name, str):
+            raise TypeError(f"`name` must be text, but is {self.name!r}.")
+        if not isinstance(self.largest, bool):
+            raise TypeError(f"`largest` must be True or False, but is {self.largest!r}.")
         if not isinstance(self.weight, Real) or not 0 < self.weight < float("inf"):
             raise ValueError(f"`weight` must be positive and finite, but is {self.weight!r}.")
-        if not isinstance(self.noise, Real) or not 0 <= self.noise < float("inf"):
-            raise ValueError(f"`noise` must be at least 0 and finite, but is {self.noise!r}.")
+        if not isinstance(self.noise, Real) or not 0 <= self.noise <= _MOST_NOISE:
+            raise ValueError(f"`noise` must be between 0 and {_MOST_NOISE:g}, but is {self.noise!r}.")
         self._check_kernels()
 
     @property
@@ -105,7 +111,12 @@ class View:
                 raise TypeError("`Traits` and `Gain` need a `target_kernel` of finite rank, such as `Constant()`.")
             if self.largest or self.noise:
                 raise ValueError("`largest` and `noise` need kernels of finite rank.")
-        if isinstance(between, Gain) and (self.coordinates == "natural" or self.target_kernel != Constant()):
+            if self.coordinates == "component":
+                raise ValueError("Coordinates of components need kernels of finite rank.")
+        if self.coordinates == "component" and self.noise:
+            raise ValueError("Coordinates of components are for views without `noise`.")
+        where = ("whitened", "marginal")
+        if isinstance(between, Gain) and (self.coordinates not in where or self.target_kernel != Constant()):
             raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
         if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
             raise ValueError(
