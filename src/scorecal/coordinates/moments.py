@@ -17,6 +17,7 @@ from ..predictions import Predictions, Scores, draw_samples, evaluate_score
 __all__ = ["location_and_spread"]
 
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
+_N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and without any gain
 _SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
 # Scores whose slope leaves a smaller share unexplained are those of a Gaussian; or close enough, if asked once only.
@@ -67,15 +68,20 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
     places = like(nodes, reference)
     at_once = max(1, _FLOATS_AT_ONCE // (n * d))
     fitted = np.zeros(n, dtype=bool)
-    for _ in range(_N_ROUNDS):
+    most, last_gain = 0, 0
+    for k in range(_N_ROUNDS):
         scores = []
         for start in range(0, len(nodes), at_once):
             some = places[start : min(start + at_once, len(nodes)), :]
             points = location + xp.permute_dims(roots @ some.mT, (2, 0, 1))
             scores.append(evaluate_score(predictions, points))
-        location, roots, good, settled = _improve(nodes, xp.concat(scores), location, roots, _LINEAR)
+        share = 1.0 if k < _N_FULL_STEPS else 0.5
+        location, roots, good, settled = _improve(nodes, xp.concat(scores), location, roots, _LINEAR, share)
         fitted |= good
-        if np.all(settled):
+        n_settled = int(np.sum(settled))
+        if n_settled > most:
+            most, last_gain = n_settled, k
+        if most == predictions.n or (most > 0 and k - last_gain >= _PATIENCE):
             break
     found = xp.asarray(fitted, device=device_of(reference))
     location = xp.where(found[:, None], location, like(mean, reference))
@@ -109,7 +115,7 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
 
 
 def _improve(
-    nodes: np.ndarray, scores: Array, location: Array, root: Array, leftover: float
+    nodes: np.ndarray, scores: Array, location: Array, root: Array, leftover: float, share: float = 1.0
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
 
@@ -132,8 +138,9 @@ def _improve(
     step = (axes @ ((axes.mT @ centre[..., None]) / curvature[..., None]))[..., 0]
     length = xp.sqrt(xp.sum(step**2, axis=1, keepdims=True))
     step = xp.where(linear[:, None], step, step * (_FARTHEST / xp.maximum(length, like(_FARTHEST, length))))
-    narrower = root @ (axes * curvature[:, None, :] ** -0.5) @ axes.mT
-    return location + (root @ step[..., None])[..., 0], narrower, to_numpy(good), to_numpy(settled)
+    power = xp.where(linear, like(1.0, size), like(share, size))
+    narrower = root @ (axes * xp.exp(-0.5 * power[:, None] * xp.log(curvature))[:, None, :]) @ axes.mT
+    return location + (root @ (power[:, None] * step)[..., None])[..., 0], narrower, to_numpy(good), to_numpy(settled)
 
 
 def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:

@@ -24,7 +24,7 @@ from .tests import Test
 __all__ = ["SIZES", "Situation", "power_study", "situations"]
 
 DIMENSIONS, SIZES = (1, 3, 10), (100, 200, 1000)
-N_RESAMPLES = 999
+N_RESAMPLES = 499
 _MOST_FOR_SKCE = {1: 200, 3: 100, 10: 0}  # n: it solves a linear system for each pair of predictions
 
 
@@ -109,6 +109,13 @@ OTHERS = [Test("SBC", peers.sbc), Test("TARP", peers.tarp), Test("coverage", pee
 ALL = [OURS, FITTED, PAPER, SKCE_TEST, *OTHERS]
 
 
+def null_cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
+    """Calibrated predictions, with moments known and fitted; of far modes, scores do not tell the moments."""
+    calibrated = [row for row in rows if row.calibrated]
+    near = [row.model for row in calibrated if not row.name.startswith("far modes")]
+    return grid([row.model for row in calibrated], [OURS], sizes) + grid(near, [FITTED], sizes)
+
+
 def cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
     """Every test on every row; SKCE where it has a closed form and does not take too long."""
     cells = grid([row.model for row in rows], [OURS, PAPER, *OTHERS], sizes)
@@ -125,8 +132,9 @@ def power_study(
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows, path = situations(), folder / "power.sqlite"
-    null = grid([row.model for row in rows if row.calibrated], [OURS, FITTED], sizes)
-    found = sweep(null, null_repeats, path, n_resamples=N_RESAMPLES, workers=workers, what="level")
+    found = sweep(
+        null_cells_of(rows, sizes), null_repeats, path, n_resamples=N_RESAMPLES, workers=workers, what="level"
+    )
     found |= sweep(cells_of(rows, sizes), repeats, path, n_resamples=N_RESAMPLES, workers=workers, what="power")
     (folder / "power.csv").write_text(as_csv(found, sizes))
     (folder / "power.md").write_text(as_markdown(found, sizes))
@@ -138,10 +146,14 @@ def shortfalls(pvalues: dict[Key, float], sizes: Sequence[int]) -> str:
     rates = rejection_rates(pvalues)
     lines = []
     for row, n in ((row, n) for row in situations() for n in sizes):
-        for test in (OURS, FITTED) if row.calibrated else ():
-            rejections, repeats = rates[row.model.name, n, test.name]
-            if rejections > 0.065 * repeats:
+        for test in (OURS, FITTED):
+            rejections, repeats = rates.get((row.model.name, n, test.name), (0, 1))
+            if row.calibrated and rejections > 0.065 * repeats:
                 lines.append(f"{row.model.name}, n = {n}: {test.name} rejects {rejections} of {repeats}")
+        if row.kind == "modes" and n >= 200:
+            rejections, repeats = rates[row.model.name, n, OURS.name]
+            if rejections < 0.8 * repeats:
+                lines.append(f"{row.model.name}, n = {n}: {rejections} of {repeats}")
         if not row.calibrated and row.kind != "modes":
             ours, best = (
                 max(rejections / repeats for rejections, repeats in (rates[row.model.name, n, t.name] for t in tests))
