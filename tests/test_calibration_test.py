@@ -10,7 +10,9 @@ import scorecal as sc
 from scorecal.experiments import bounded, flawed, modes
 from scorecal.experiments.power import situations
 from scorecal.views import Gain, Traits, View, default_views
+from scorecal.views.functions import function_of
 from scorecal.views.min_p import combine
+from scorecal.views.space import space_of
 
 # Min-p ----------------------------------------------------------------------------------------------------------------
 
@@ -54,14 +56,14 @@ def test_adjusted_pvalues_are_those_of_the_smallest():
 
 @pytest.mark.parametrize("flaw", ["location", "scale", "skew", "shrinkage", "scale by x", "correlation", "tails"])
 def test_the_smallest_pvalue_is_reached_by_every_kind_of_flaw(flaw):
-    """1 / (B + 1), though there are 14 views and some weigh little."""
+    """1 / (B + 1), though there are 15 views and some weigh little."""
     size = {"location": 2.0, "scale": 0.4, "skew": 0.3, "shrinkage": 0.2, "correlation": -0.4, "tails": 2.5}.get(
         flaw, 0.4
     )
     predictions, y = flawed(1000, 3, flaw, size, rng=0)
     result = sc.calibration_test(predictions, y, n_resamples=999, rng=0)
     assert result.pvalue == 0.001
-    assert len(result.views) == 14
+    assert len(result.views) == 15
 
 
 # The test -------------------------------------------------------------------------------------------------------------
@@ -89,31 +91,91 @@ def test_result_is_consistent():
         assert part in str(result)
 
 
-def test_views_are_those_of_kccsd_in_whitened_coordinates():
+def unskewed(f):
+    """Hall's transformation of each column's sum, back in its own units."""
+    t, k = np.sum(f, axis=0) / np.sum(f**2, axis=0) ** 0.5, np.sum(f**3, axis=0) / np.sum(f**2, axis=0) ** 1.5
+    return (t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6) * np.sum(f**2, axis=0) ** 0.5
+
+
+def test_the_kernel_view_is_that_of_kccsd_in_whitened_coordinates():
     """The same statistic by another road."""
     predictions, y = flawed(80, 2, "none", rng=0)
     found = {view.name: view.statistic for view in sc.calibration_test(predictions, y, rng=0).views}
-    whiten, one = sc.coordinates.whiten(), sc.kernels.Constant()
-    for name, target, between in (
-        ("bias", one, one),
-        ("spread", sc.kernels.BoundedRadial(6.0), one),
-        ("correlation", sc.kernels.Cross(), one),
-        ("any, kernels", sc.kernels.Gaussian(2.0), sc.kernels.GFD()),
-    ):
-        result = sc.kccsd_test(
-            predictions, y, target_kernel=target, distribution_kernel=between, coordinates=whiten, rng=0
-        )
-        assert found[name] == pytest.approx(result.statistic), name
+    kernels = {"target_kernel": sc.kernels.Gaussian(2.0), "distribution_kernel": sc.kernels.GFD()}
+    result = sc.kccsd_test(predictions, y, coordinates=sc.coordinates.whiten(), rng=0, **kernels)
+    assert found["any, kernels"] == pytest.approx(result.statistic)
 
 
-def test_views_by_traits_and_gain_from_their_definitions():
-    predictions, y = flawed(60, 2, "none", rng=0)
-    result = sc.calibration_test(
-        predictions, y, views=[View("gain", "dependence", sc.kernels.Constant(), Gain())], rng=0
-    )
-    mean = predictions.mean - predictions.mean.mean(axis=0)
-    f = np.sum(predictions.score(y) * mean, axis=1)  # the derivative of log p along the location
-    assert result.views[0].statistic == pytest.approx((np.sum(f) ** 2 - np.sum(f**2)) / (60 * 59))
+def test_views_of_features_from_their_definitions():
+    """In whitened coordinates of Gaussians with one covariance each, and corrected for skewness."""
+    rng = np.random.default_rng(0)
+    mean, std = rng.normal(size=(60, 2)), np.exp(0.3 * rng.normal(size=(60, 1)))
+    y = mean + std * rng.standard_normal((60, 2))
+    predictions = sc.Gaussian(mean, std * np.ones((60, 2)))
+    found = {view.name: view for view in sc.calibration_test(predictions, y, rng=0).views}
+    z = (y - mean) / std
+    squared = np.sum(z**2, axis=1, keepdims=True)
+    marginal = np.sum(unskewed(-z) ** 2 / np.sum(z**2, axis=0) == np.max(unskewed(-z) ** 2 / np.sum(z**2, axis=0)))
+    assert marginal == 1
+    gain = np.sum(predictions.score(y) * (mean - mean.mean(axis=0)), axis=1, keepdims=True)
+    for name, f in {
+        "bias, all dimensions": -z,
+        "spread": np.exp(-squared / 12.0) * (2.0 - squared - squared / 6.0),
+        "tails": np.exp(-squared / 3.0) * (2.0 - squared - squared / 1.5),
+        "gain": gain,
+    }.items():
+        expected = (np.sum(unskewed(f) ** 2) - np.sum(f**2)) / (60 * 59)
+        assert found[name].statistic == pytest.approx(expected), name
+    largest = (np.max(unskewed(-z) ** 2 / np.sum(z**2, axis=0)) - 1.0) / 59
+    assert found["bias, one dimension"].statistic == pytest.approx(largest)
+
+
+def test_the_correction_for_skewness_keeps_the_level():
+    """The trace at d = 1, n = 50, 500 data sets: 38 or fewer in 99.8 % of such studies; signs alone reject more."""
+    rng, one, trace = np.random.default_rng(0), sc.kernels.Constant(), sc.kernels.Trace()
+    predictions = sc.Gaussian(np.zeros((50, 1)), 1.0)
+    corrected, signs_alone = 0, 0
+    for seed in range(500):
+        y, options = rng.standard_normal((50, 1)), {"n_resamples": 199, "rng": seed}
+        corrected += sc.calibration_test(predictions, y, views=[View("t", "confidence", trace)], **options).rejects()
+        plain = sc.kccsd_test(predictions, y, target_kernel=trace, distribution_kernel=one, **options)
+        signs_alone += plain.rejects()
+    assert corrected <= 38 < signs_alone
+
+
+def test_features_of_components_have_mean_zero():
+    """Quadrature over a mixture whose components overlap, and weigh and spread differently."""
+    y = np.linspace(-15.0, 15.0, 4001)[:, None]
+    mixture = sc.GaussianMixture([[0.3, 0.7]] * 4001, [[-1.5, 1.0]] * 4001, [[0.6, 1.4]] * 4001)
+    space = space_of(mixture, y, 0.0, np.random.default_rng(0))
+    density = np.exp(mixture.log_prob(y))
+    for kernel in (sc.kernels.BoundedRadial(2.0), sc.kernels.Trace(), sc.kernels.Rank(2), sc.kernels.Constant()):
+        view = View("c", "any", kernel, coordinates="component")
+        features, _ = function_of(view, space, y, np.random.default_rng(0))
+        f = features.function(slice(0, 4001))[:, 0]
+        assert np.trapezoid(f * density, y[:, 0]) == pytest.approx(0.0, abs=1e-9), kernel
+        assert np.trapezoid(f**2 * density, y[:, 0]) > 0.01
+
+
+def test_components_show_what_far_modes_hide():
+    """Modes 10 sd apart, their spreads too small by a fifth: 40 data sets. As one spread, the mixture shows little."""
+    rejections, named, whole = 0, 0, 0
+    for seed in range(40):
+        predictions, y = modes(200, 1, separation=10.0, scale=0.8, rng=seed)
+        result = sc.calibration_test(predictions, y, n_resamples=199, rng=seed)
+        rejections += result.rejects()
+        named += result.seen[:1] == ("over-confidence",)
+        whole += sc.calibration_test(predictions, y, views=default_views(1), n_resamples=199, rng=seed).rejects()
+    assert rejections >= 30
+    assert named >= rejections - 3
+    assert whole <= 20
+
+
+def test_a_far_target_does_not_hide_a_bias():
+    predictions, y = flawed(300, 2, "location", 0.6, rng=0)
+    y[0] = 1e4
+    result = sc.calibration_test(predictions, y, rng=0)
+    assert "bias" in result.seen
 
 
 @pytest.mark.parametrize(
@@ -177,6 +239,14 @@ def test_words_are_right_in_clear_cases():
                 found[result.seen[0] == row.kind] += 1
     assert found[True] + found[False] >= 35
     assert found[True] >= 0.9 * (found[True] + found[False])
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+def test_a_bias_is_not_taken_for_over_confidence(dim):
+    """Targets 3 sd off spread too much about their predicted means, and as claimed about their own."""
+    for seed in range(5):
+        predictions, y = flawed(200, dim, "location", 3.0, rng=seed)
+        assert sc.calibration_test(predictions, y, rng=seed).seen[0] == "bias"
 
 
 def test_words():
@@ -313,6 +383,20 @@ GOOD = View("bias", "bias", ONE)
         (lambda p, y: View("a", "bias", sc.kernels.Gaussian(), largest=True), ValueError, "finite rank"),
         (lambda p, y: View("a", "bias", sc.kernels.Linear(), coordinates="marginal"), ValueError, "one dimension at a"),
         (lambda p, y: View("a", "bias", sc.kernels.Linear(), Gain()), ValueError, "`Gain` is for"),
+        (lambda p, y: sc.calibration_test(p, y, views=5), TypeError, "`views` must hold"),
+        (lambda p, y: sc.calibration_test(p, y, views=GOOD), TypeError, "`views` must hold"),
+        (
+            lambda p, y: sc.calibration_test(p, y, views=[View("c", "any", ONE, coordinates="component")]),
+            TypeError,
+            "for `GaussianMixture`",
+        ),
+        (lambda p, y: View(3, "bias", ONE), TypeError, "`name` must be text"),
+        (lambda p, y: View("a", "bias", ONE, largest="no"), TypeError, "`largest` must be True or False"),
+        (lambda p, y: View("a", "bias", ONE, noise=1e200), ValueError, "`noise` must be between"),
+        (lambda p, y: View("a", "bias", ONE, noise=1.0, coordinates="component"), ValueError, "without `noise`"),
+        (lambda p, y: View("a", "any", sc.kernels.IMQ(), coordinates="component"), ValueError, "finite rank"),
+        (lambda p, y: default_views("3"), ValueError, "`dim` must be a positive integer"),
+        (lambda p, y: default_views(0), ValueError, "`dim` must be a positive integer"),
         (lambda p, y: p.noisy(0.0), ValueError, "`level` must be a positive number"),
     ],
 )
@@ -320,6 +404,32 @@ def test_bad_input(make, error, message):
     predictions, y = flawed(30, 2, "none", rng=0)
     with pytest.raises(error, match=message):
         make(predictions, y)
+
+
+class Broken:
+    """Test functions that a user got wrong."""
+
+    def __init__(self, shape=None):
+        self.shape = shape
+
+    def features(self, targets, scores):
+        return np.zeros(self.shape) if self.shape else np.where(targets > 1.0, np.nan, targets)
+
+
+def test_test_functions_that_a_user_got_wrong():
+    predictions, y = flawed(30, 2, "none", rng=0)
+    with pytest.raises(ValueError, match="view 'mine' must have shape"):
+        sc.calibration_test(predictions, y, views=[View("mine", "any", Broken((30,)))])
+    with pytest.raises(ValueError, match="features of view 'mine'` must be finite"):
+        sc.calibration_test(predictions, y, views=[View("mine", "any", Broken())])
+
+
+def test_views_in_natural_coordinates_need_no_base_points():
+    predictions, y = flawed(30, 2, "none", rng=0)
+    scores = sc.Scores(predictions.score(y))
+    view = View("raw", "bias", ONE, coordinates="natural")
+    expected = sc.calibration_test(predictions, y, views=[view], rng=0)
+    assert sc.calibration_test(scores, y, views=[view], rng=0).pvalue == expected.pvalue
 
 
 def test_views_a_user_may_choose():
@@ -339,7 +449,8 @@ def test_views_a_user_may_choose():
 
 
 def test_default_views_of_a_user_dimension():
-    assert len({view.name for view in default_views(4, several_modes=True)}) == 16
+    assert len({view.name for view in default_views(4, several_modes=True, components=True)}) == 19
+    assert default_views(np.int64(2)) == default_views(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         default_views(1)

@@ -126,11 +126,13 @@ def test_nearly_singular_covariances_are_whitened():
 
 
 def test_one_of_far_modes_is_fitted():
-    """As variational inference does. Which one does not matter: coordinates are valid whatever they are."""
-    mixture = sc.GaussianMixture(np.full((60, 2), 0.5), np.tile([[-6.0], [6.0]], (60, 1, 1)), np.ones((60, 2)))
-    location, covariance, _ = location_and_spread(sc.ScoreFunction(mixture.score, 60, 1), np.zeros((60, 1)))
-    np.testing.assert_allclose(np.abs(location), 6.0, atol=0.1)
-    np.testing.assert_allclose(covariance, 1.0, atol=0.1)
+    """As variational inference does, or both, from half way between them. Coordinates are valid whatever they are."""
+    for centre, place, spread in ((1.0, -5.0, 1.0), (0.0, 0.0, 9.0)):
+        means = np.tile([[centre - 6.0], [centre + 6.0]], (60, 1, 1))
+        mixture = sc.GaussianMixture(np.full((60, 2), 0.5), means, np.ones((60, 2)))
+        location, covariance, _ = location_and_spread(sc.ScoreFunction(mixture.score, 60, 1), np.zeros((60, 1)))
+        np.testing.assert_allclose(location, place, atol=0.1)
+        np.testing.assert_allclose(covariance[:, 0, 0] ** 0.5, spread, rtol=0.05)
 
 
 def test_predictions_without_a_centre_fall_back_with_a_warning():
@@ -182,3 +184,32 @@ def test_bounded_supports_are_unconstrained_first():
     assert "whiten()" in result.coordinates
     on_logits = sc.kccsd_test(predictions.logits, np.log(y / (1 - y)), coordinates=sc.coordinates.whiten(), rng=0)
     assert abs(result.pvalue - on_logits.pvalue) < 0.2  # the same but for base points in place of the exact GFD
+
+
+def with_moments(mean, covariance):
+    predictions = sc.ScoreFunction(lambda y: -y + np.zeros((30, 2)), 30, 2)
+    object.__setattr__(predictions, "moments", lambda: (mean, covariance))
+    return predictions
+
+
+def test_moments_that_do_not_exist_are_fitted():
+    """An infinite variance tells nothing; the scores here are those of N(0, I)."""
+    predictions = with_moments(np.zeros((30, 2)), np.full((30, 2, 2), np.inf))
+    mean, covariance, unfitted = location_and_spread(predictions, np.zeros((30, 2)))
+    np.testing.assert_allclose(mean, 0.0, atol=1e-12)
+    np.testing.assert_allclose(covariance, np.broadcast_to(np.eye(2), (30, 2, 2)), atol=1e-12)
+    assert not unfitted.any()
+
+
+@pytest.mark.parametrize(
+    ("mean", "covariance", "message"),
+    [
+        (np.zeros(30), np.ones((30, 2, 2)), "the means have shape"),
+        (np.zeros((30, 2)), np.ones((30, 2)), "the covariances have shape"),
+        (np.zeros((30, 2)), -np.ones((30, 2, 2)), "positive variances"),
+        (np.full((30, 2), np.nan), np.ones((30, 2, 2)), "must be finite"),
+    ],
+)
+def test_bad_moments(mean, covariance, message):
+    with pytest.raises(ValueError, match=message):
+        location_and_spread(with_moments(mean, covariance), np.zeros((30, 2)))

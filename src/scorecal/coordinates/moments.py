@@ -8,6 +8,7 @@ the mean of the score is zero over the points, and its slope that of the Gaussia
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -32,10 +33,9 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
 
     All depend on the predictions only.
     """
-    if hasattr(predictions, "moments"):
-        mean, covariance = (like(part, reference) for part in predictions.moments())
-        check_finite("predictions.moments()", covariance, "Likely cause: tails so heavy that there is no variance.")
-        return mean, covariance, np.zeros(predictions.n, dtype=bool)
+    known = _known_moments(predictions, reference)
+    if known is not None:
+        return *known, np.zeros(predictions.n, dtype=bool)
     if isinstance(predictions, Scores):
         location, root, fitted = _fit_at_base(predictions, reference)
     else:
@@ -50,6 +50,27 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
             stacklevel=6,
         )
     return location, root @ root.mT, ~fitted
+
+
+def _known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
+    """None also where a variance is infinite, as with heavy tails: scores tell a spread all the same."""
+    if not hasattr(predictions, "moments"):
+        return None
+    n, d = predictions.n, predictions.dim
+    mean, covariance = (like(part, reference) for part in predictions.moments())
+    for name, part, shape in (("means", mean, (n, d)), ("covariances", covariance, (n, d, d))):
+        if tuple(part.shape) != shape:
+            raise ValueError(
+                f"`predictions.moments()` must return means (n, d) and covariances (n, d, d), but the {name} have "
+                f"shape {tuple(part.shape)}, not {shape}."
+            )
+    xp = array_namespace(covariance)
+    if not bool(xp.all(xp.isfinite(covariance))):
+        return None
+    if not bool(xp.all(xp.linalg.diagonal(covariance) > 0)):
+        raise ValueError("`predictions.moments()` must return positive variances, but some are zero or less.")
+    check_finite("predictions.moments()", mean)
+    return mean, covariance
 
 
 def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, accumulation_dtype, array_namespace, like
+from .._arrays import Array, accumulation_dtype, array_namespace, as_float, like
 from .._pipeline import stream_of_noise
 from ..coordinates import natural
 from ..coordinates.identity import identity, name_of
@@ -18,7 +18,6 @@ from ..predictions import Predictions, evaluate_score
 __all__ = ["Space", "space_of"]
 
 _N_DRAWS = 16  # of the noise of each target
-_SAME = 1e-8  # traits that vary by less, in units of the frame, do not vary
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +66,21 @@ class Space:
         spread = (self.whitening.log_spread - xp.mean(self.whitening.log_spread))[:, None]
         parts = []
         for part in (self.location, spread):
-            size = float(xp.mean(part**2)) ** 0.5
-            if size > _SAME:
+            size = as_float(xp.mean(part**2)) ** 0.5
+            if size > self._rounding:
                 parts.append(part / size)
         return xp.concat(parts, axis=1) if parts else self.location[:, :0]
 
     @property
+    def _rounding(self) -> float:
+        """Traits that vary by less, in units of the frame, do not vary."""
+        return 1e3 * float(array_namespace(self.targets).finfo(self.targets.dtype).eps)
+
+    @property
     def alike(self) -> bool:
         """Whether all predictions are in the same place."""
-        return float(array_namespace(self.location).max(abs(self.location))) <= _SAME
+        xp = array_namespace(self.location)
+        return as_float(xp.max(xp.abs(self.location))) <= self._rounding
 
     @cached_property
     def directions(self) -> dict[str, Array]:
