@@ -8,7 +8,7 @@ import pytest
 
 import scorecal as sc
 from scorecal.experiments import bounded, flawed, modes
-from scorecal.experiments.power import situations
+from scorecal.experiments.power_grid import situations
 from scorecal.views import Gain, Traits, View, default_views
 from scorecal.views.functions import function_of
 from scorecal.views.min_p import combine
@@ -228,17 +228,23 @@ def test_power_beside_the_papers_test():
     assert paper <= 12
 
 
-def test_words_are_right_in_clear_cases():
-    """Every flaw of the power study, n = 500, 2 data sets: the first kind named, where p <= .01 at B = 999."""
-    found = Counter()
+@pytest.mark.parametrize(
+    ("n", "repeats"),
+    [(500, 2), *(pytest.param(n, 10, marks=pytest.mark.slow) for n in (100, 200, 1000))],
+)
+def test_words_are_right_in_clear_cases(n, repeats):
+    """Every flaw of the power study: the first kind named, where p <= .01 at B = 999."""
+    right, wrong = 0, Counter()
     for row in situations():
-        for seed in range(2) if not row.calibrated and row.dim < 10 else ():
-            predictions, y = row.draw(500, rng=seed)
+        for seed in range(repeats) if not row.calibrated else ():
+            predictions, y = row.draw(n, rng=seed)
             result = sc.calibration_test(predictions, y, rng=seed)
-            if result.pvalue <= 0.01:
-                found[result.seen[0] == row.kind] += 1
-    assert found[True] + found[False] >= 35
-    assert found[True] >= 0.9 * (found[True] + found[False])
+            if result.pvalue <= 0.01 and result.seen[0] == row.kind:
+                right += 1
+            elif result.pvalue <= 0.01:
+                wrong[row.name, row.dim, result.seen[0]] += 1
+    assert right + wrong.total() >= 20 * repeats * (1 if n == 100 else 1.5)
+    assert right >= 0.9 * (right + wrong.total()), wrong
 
 
 @pytest.mark.parametrize("dim", [1, 3])

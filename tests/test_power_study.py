@@ -8,7 +8,10 @@ import pytest
 from scipy import stats
 
 import scorecal as sc
-from scorecal.experiments import bounded, flawed, modes, peers, power, skewed
+from scorecal.experiments import bounded, flawed, modes, peers, skewed
+from scorecal.experiments import power_grid as grid
+from scorecal.experiments.power import power_study, summary
+from scorecal.experiments.rates import rejection_rates
 from scorecal.experiments.shapes import Gumbel, LogitNormal
 
 RECORDED = Path(__file__).parents[1] / "docs" / "power" / "power.csv"
@@ -68,35 +71,37 @@ def test_power_of_the_tests_of_others():
 
 def test_study_of_a_few_repetitions(tmp_path):
     """Every cell is run, also where the study is taken up again."""
-    lines = power.power_study(tmp_path, repeats=1, null_repeats=2, workers=2, sizes=(20,))
+    lines = power_study(tmp_path, repeats=1, null_repeats=2, workers=2, sizes=(20,))
     rows = list(csv.DictReader((tmp_path / "power.csv").read_text().splitlines()))
-    situations = power.situations()
+    situations = grid.situations()
     assert {(row["flaw"], int(row["d"])) for row in rows} == {(s.name, s.dim) for s in situations}
-    by_test = {test.name: [r for r in rows if r["test"] == test.name] for test in power.ALL}
+    by_test = {test.name: [r for r in rows if r["test"] == test.name] for test in grid.ALL}
     assert len(by_test["calibration_test"]) == len(by_test["SBC"]) == len(situations)
     assert {r["flaw"] for r in by_test["fitted"]} == {"none", "modes, none", "bounded, none", "skewed, none"}
     assert {r["repetitions"] for r in by_test["fitted"]} == {"2"}
-    assert (tmp_path / "power.md").read_text().count("\n") == len(situations) + 2
+    assert (tmp_path / "power.md").read_text().count("\n|") == len(situations) + 2
     before = (tmp_path / "power.csv").read_text()
-    assert power.power_study(tmp_path, repeats=1, null_repeats=2, workers=1, sizes=(20,)) == lines
+    assert power_study(tmp_path, repeats=1, null_repeats=2, workers=1, sizes=(20,)) == lines
     assert (tmp_path / "power.csv").read_text() == before
 
 
 def test_shortfalls_are_found():
-    row = next(row for row in power.situations() if row.name == "location 0.2" and row.dim == 1)
-    null = next(row for row in power.situations() if row.name == "none" and row.dim == 1)
+    row = next(row for row in grid.situations() if row.name == "location 0.2" and row.dim == 1)
+    null = next(row for row in grid.situations() if row.name == "none" and row.dim == 1)
     pvalues = {}
-    for other in power.situations():
+    for other in grid.situations():
         for k in range(100):
-            for test in [power.OURS, *power.OTHERS]:
+            for test in [grid.OURS, *grid.OTHERS]:
                 pvalues[other.model.name, 200, k, test.name] = 0.5 if other.calibrated else 0.01
-    assert power.shortfalls(pvalues, (200,)) == "Level and power are as they should be in every cell."
+    assert "No cell falls short" in summary(rejection_rates(pvalues), (200,))
     for k in range(40):
         pvalues[row.model.name, 200, k, "calibration_test"] = 0.5
         pvalues[null.model.name, 200, k, "calibration_test"] = 0.01
-    found = power.shortfalls(pvalues, (200,))
+    found = summary(rejection_rates(pvalues), (200,))
     assert "location 0.2, d = 1, n = 200: 0.600, the best of the others 1.000" in found
-    assert "none, d = 1, n = 200: calibration_test rejects 40 of 100" in found
+    assert "none, d = 1, n = 200: level of calibration_test 0.400" in found
+    assert "at most 40.0 %" in found
+    assert "at worst 40.0 points less often" in found
 
 
 def test_logit_normal_is_gaussian_in_its_logits():

@@ -309,7 +309,15 @@ def count_rejections(kind, n_repetitions, shift=0.0):
     return rejections
 
 
-@pytest.mark.parametrize("kind", ["NPE, box", "NLE, box", "NLE, half-line", "NPSE, VE", "FMPE"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "NPE, box",
+        "NLE, box",
+        "FMPE",
+        *(pytest.param(k, marks=pytest.mark.slow) for k in ("NLE, half-line", "NPSE, VE")),
+    ],
+)
 def test_level(kind):
     assert count_rejections(kind, 500) <= 35
 

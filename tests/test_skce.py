@@ -317,6 +317,7 @@ def test_exact_skce_holds_its_level():
 
 
 @pytest.mark.filterwarnings("ignore:The MALA chains have not mixed", "ignore:.* never accepted a proposal")
+@pytest.mark.slow
 def test_short_untuned_chains_break_the_level_and_long_tuned_ones_do_not():
     """The point of the paper's figure 2, on LGM at n = 200."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import CalibrationResult, Gaussian, kccsd_test
+from . import CombinedResult, Gaussian, calibration_test
 
 __all__ = ["Verdict", "judge", "picture", "run"]
 
@@ -31,7 +31,7 @@ class Verdict:
     forecaster: str
     predictions: Gaussian
     targets: np.ndarray
-    result: CalibrationResult
+    result: CombinedResult
     coverage: float
     bias: float
 
@@ -39,11 +39,15 @@ class Verdict:
     def sentence(self) -> str:
         if not self.result.rejects():
             return "no evidence against it"
-        if self.coverage < 0.8:
-            return f"over-confident: its 90 % intervals hold {100 * self.coverage:.0f} %"
-        if abs(self.bias) > 0.25:
-            return f"biased: too {'warm' if self.bias > 0 else 'cold'} by {abs(self.bias):.2f} standard deviations"
-        return "wrong in a way that bias and coverage do not show"
+        warm = "warm" if self.bias > 0 else "cold"
+        words = {
+            "over-confidence": f"over-confident: its 90 % intervals hold {100 * self.coverage:.0f} %",
+            "under-confidence": f"under-confident: its 90 % intervals hold {100 * self.coverage:.0f} %",
+            "bias": f"biased: too {warm} by {abs(self.bias):.2f} standard deviations",
+            "dependence": "right on average, but not for every kind of forecast",
+            "shape": "of the wrong shape",
+        }
+        return words.get(self.result.seen[0], "wrong in a way that has no name here")
 
 
 def load() -> Weather:
@@ -111,7 +115,7 @@ def judge(seed: int = 0) -> list[Verdict]:
     verdicts = []
     for name, (mean, scale) in forecasts(weather, np.flatnonzero(learn), judged).items():
         predictions = Gaussian((mean - centre) / unit, scale / unit)
-        result = kccsd_test(predictions, targets, rng=seed)
+        result = calibration_test(predictions, targets, rng=seed)
         z = (weather.tomorrow[judged] - mean) / scale
         coverage, bias = float(np.mean(np.abs(z) < 1.645)), -float(np.mean(z))
         verdicts.append(Verdict(name, Gaussian(mean, scale), weather.tomorrow[judged], result, coverage, bias))

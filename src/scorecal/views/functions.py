@@ -39,8 +39,6 @@ def _features(view: View, space: Space) -> Callable[[slice], Array]:
     """Averaged over draws of noise or over components, times what the kernel between predictions makes of each row."""
     test_functions: Any = view.target_kernel
     targets, scores, shares = space.at(view.coordinates)
-    if view.coordinates != "natural" and space.kept is not None:
-        shares = shares * space.kept
     traits = space.traits if isinstance(view.distribution_kernel, Traits) else None
     directions = space.directions[view.coordinates] if isinstance(view.distribution_kernel, Gain) else None
     xp = array_namespace(targets)

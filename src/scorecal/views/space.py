@@ -109,7 +109,9 @@ class Space:
         if coordinates == "component":
             return self.component
         targets, scores = (self.targets, self.scores) if coordinates == "natural" else getattr(self, coordinates)
-        return targets, scores, array_namespace(targets).ones_like(targets[:, :, :1]) / targets.shape[0]
+        shares = array_namespace(targets).ones_like(targets[:, :, :1]) / targets.shape[0]
+        kept = None if coordinates == "natural" else self.kept
+        return targets, scores, shares if kept is None else shares * kept
 
 
 def space_of(predictions: Any, y: Array, noise: float, rng: np.random.Generator) -> Space:
