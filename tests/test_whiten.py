@@ -213,3 +213,24 @@ def test_moments_that_do_not_exist_are_fitted():
 def test_bad_moments(mean, covariance, message):
     with pytest.raises(ValueError, match=message):
         location_and_spread(with_moments(mean, covariance), np.zeros((30, 2)))
+
+
+def test_fits_do_not_depend_on_units_or_on_other_rows():
+    """Scores that look linear near the first points, N(0, 1), and rows that others are done before."""
+    n = 40
+    near = np.arange(n)[:, None] < 10
+    for scale in (1.0, 1000.0):
+        predictions = sc.ScoreFunction(
+            lambda y, scale=scale: -np.tanh((y - 3 * scale) / (2 * scale)) / scale + np.zeros((n, 1)), n, 1
+        )
+        location, covariance, _ = location_and_spread(predictions, np.zeros((n, 1)))
+        np.testing.assert_allclose(location, 3 * scale, rtol=0.01)
+        np.testing.assert_allclose(covariance[:, 0, 0] ** 0.5, 1.56 * scale, rtol=0.02)
+    for centre in (30.0, 280.0):
+        predictions = sc.ScoreFunction(
+            lambda y, centre=centre: np.where(near, -y, -5.0 * (y - centre) / (4.0 + (y - centre) ** 2)), n, 1
+        )
+        location, covariance, unfitted = location_and_spread(predictions, np.zeros((n, 1)))
+        np.testing.assert_allclose(location, np.where(near, 0.0, centre), atol=0.05)
+        np.testing.assert_allclose(covariance[:, 0, 0] ** 0.5, 1.0, atol=0.05)
+        assert not unfitted.any()

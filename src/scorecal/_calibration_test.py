@@ -9,6 +9,7 @@ import numpy as np
 
 from ._arrays import array_namespace, has_values
 from ._pipeline import as_generator, as_targets, bootstrap_results, check_n_resamples
+from .coordinates import Coordinates
 from .predictions import Gaussian, GaussianMixture, Predictions
 from .resampling import draw_signs
 from .results import CombinedResult, ViewResult
@@ -26,6 +27,7 @@ def calibration_test(
     y: Any,
     *,
     views: Sequence[View] | None = None,
+    coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     rng: Any = None,
 ) -> CombinedResult:
@@ -42,7 +44,9 @@ def calibration_test(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     views : sequence of View, optional
-        What to look at; `views.default_views(d)` by default.
+        What to look at; `views.default_views(predictions)` by default.
+    coordinates : callable, optional
+        As for `kccsd_test`, before targets are whitened: for `Scores` on a bounded support, say.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     rng : seed or numpy.random.Generator, optional
@@ -91,9 +95,12 @@ def calibration_test(
     targets = as_targets(y, predictions)
     if not has_values(targets):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
-    spaces: dict[float, Space] = {0.0: space_of(predictions, targets, 0.0, generator)}
+    spaces: dict[float, Space] = {0.0: space_of(predictions, targets, 0.0, generator, coordinates)}
     space = spaces[0.0]
-    chosen = _default(predictions, space.predictions.dim) if views is None else _checked(views, predictions)
+    if views is not None:
+        chosen = _checked(views, predictions)
+    else:
+        chosen = default_views(predictions if coordinates is None else space.predictions.dim)
     functions, used, bandwidths = [], [], []
     for view in chosen:
         if view.noise not in spaces:
@@ -131,19 +138,17 @@ def calibration_test(
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, predictions.n, seen),
-        cannot_see=_blind_spots(predictions, used),
+        cannot_see=_blind_spots(predictions, used, space, n_resamples),
     )
 
 
-def _default(predictions: Any, dim: int) -> tuple[View, ...]:
-    several_modes = hasattr(predictions, "noisy") and not isinstance(predictions, Gaussian)
-    return default_views(dim, several_modes, components=isinstance(predictions, GaussianMixture))
-
-
 def _checked(views: Sequence[View], predictions: Any) -> tuple[View, ...]:
-    views = tuple(views) if isinstance(views, Iterable) else ()
+    given, views = views, tuple(views) if isinstance(views, Iterable) else ()
     if not views or not all(isinstance(view, View) for view in views):
-        raise TypeError("`views` must hold `views.View`s, and at least one; `views.default_views(d)` makes some.")
+        raise TypeError(
+            f"`views` must hold `views.View`s, and at least one, but is {given!r}. Some of the default ones are "
+            "`[view for view in views.default_views(predictions) if view.name in {'bias', 'spread'}]`."
+        )
     names = [view.name for view in views]
     if len(set(names)) < len(names):
         raise ValueError(f"`views` must have different names, but are called {names}.")
@@ -163,8 +168,17 @@ def _shares(contributions: np.ndarray, statistic: float) -> np.ndarray:
     )
 
 
-def _blind_spots(predictions: Any, used: Sequence[View]) -> tuple[str, ...]:
+def _blind_spots(predictions: Any, used: Sequence[View], space: Space, n_resamples: int) -> tuple[str, ...]:
     spots = []
+    least = max(1.0 / (n_resamples + 1.0), 2.0 ** (1 - predictions.n))
+    if least > 0.05:
+        spots.append(
+            f"anything at the 5 % level: with n = {predictions.n} and n_resamples = {n_resamples}, no p-value can be "
+            f"below {least:.2g}."
+        )
+    n_left_out = int(np.sum(space.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
+    if n_left_out:
+        spots.append(f"{n_left_out} of {predictions.n} predictions, to whose scores no spread could be fitted.")
     noisy = hasattr(predictions, "noised") or any(view.noise for view in used)
     if not isinstance(predictions, Gaussian) and not noisy:
         spots.append("the weights of modes that are far apart, should predictions have several.")

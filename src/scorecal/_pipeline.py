@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
+from ._warn import warn_user
 from .coordinates import Coordinates, natural
 from .coordinates.identity import name_of
 from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
@@ -182,12 +182,11 @@ def as_targets(y: Any, predictions: Predictions) -> Array:
         )
     if predictions.n < 2:
         raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
-    check_finite("y", targets, "Drop rows without a target before the test.")
+    check_finite("y", targets, "Drop rows without a finite target before the test.")
     xp = array_namespace(targets)
     if has_values(targets) and bool(xp.all(targets == targets[:1, :])):
-        warnings.warn(
-            "`y` is constant: all targets are equal. That is odd for a random outcome; was the right column given?",
-            stacklevel=4,
+        warn_user(
+            "`y` is constant: all targets are equal. That is odd for a random outcome; was the right column given?"
         )
     return targets
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .._arrays import Array, array_namespace, has_values
+from .._arrays import Array, accumulation_dtype, array_namespace, has_values
 from ..predictions import Box, Predictions, Scores, Simplex, describe, evaluate_score
 from .identity import Located
 
-__all__ = ["Affine", "Bijection", "map_all", "map_predictions"]
+__all__ = ["Affine", "Bijection", "InDtype", "map_all", "map_predictions"]
 
 
 class Bijection(Protocol):
@@ -41,6 +41,23 @@ class Affine:
 
     def carry(self, z: Array, scores: Array) -> Array:
         return scores @ self.root
+
+
+@dataclass(frozen=True)
+class InDtype:
+    """The same numbers, for predictions whose scores want their arguments in this dtype."""
+
+    dtype: Any
+
+    def inverse(self, y: Array) -> Array:
+        xp = array_namespace(y)
+        return xp.astype(y, accumulation_dtype(y), copy=False)
+
+    def forward(self, z: Array) -> Array:
+        return array_namespace(z).astype(z, self.dtype, copy=False)
+
+    def carry(self, z: Array, scores: Array) -> Array:
+        return array_namespace(z).astype(scores, z.dtype, copy=False)
 
 
 def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Located:

@@ -7,18 +7,18 @@ the mean of the score is zero over the points, and its slope that of the Gaussia
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._arrays import Array, array_namespace, check_finite, device_of, like, to_numpy
+from .._warn import warn_user
 from ..predictions import Predictions, Scores, draw_samples, evaluate_score
 
 __all__ = ["location_and_spread"]
 
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
-_N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and without any gain
+_N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and between two looks
 _SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
 # Scores whose slope leaves a smaller share unexplained are those of a Gaussian; or close enough, if asked once only.
@@ -42,12 +42,12 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
         location, root, fitted = _fit(predictions, reference)
     n_left = int(np.sum(~fitted))
     if n_left:
-        warnings.warn(
+        warn_user(
             f"`predictions`: {n_left} of {len(fitted)} have scores that do not point back to a centre on average, so "
             "that no spread can be fitted to them. `calibration_test` leaves them out of all whitened views; in "
-            "`kccsd_test` they are in units of the base points (the prior, or N(0, I)). Likely causes: modes far "
-            "apart, or base points far from the predictions (give them a `prior`).",
-            stacklevel=6,
+            "`kccsd_test` they are in units of the base points (the prior, or N(0, I)). Likely causes: scores of the "
+            "wrong sign, a bounded support that was not given, modes far apart, or base points far from the "
+            "predictions."
         )
     return location, root @ root.mT, ~fitted
 
@@ -88,8 +88,8 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
     roots = xp.broadcast_to(like(root, reference), (n, d, d))
     places = like(nodes, reference)
     at_once = max(1, _FLOATS_AT_ONCE // (n * d))
-    fitted = np.zeros(n, dtype=bool)
-    most, last_gain = 0, 0
+    fitted, least = np.zeros(n, dtype=bool), np.full(n, np.inf)
+    before = (to_numpy(location), _size_of(roots), least)
     for k in range(_N_ROUNDS):
         scores = []
         for start in range(0, len(nodes), at_once):
@@ -97,16 +97,29 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
             points = location + xp.permute_dims(roots @ some.mT, (2, 0, 1))
             scores.append(evaluate_score(predictions, points))
         share = 1.0 if k < _N_FULL_STEPS else 0.5
-        location, roots, good, settled = _improve(nodes, xp.concat(scores), location, roots, _LINEAR, share)
-        fitted |= good
-        n_settled = int(np.sum(settled))
-        if n_settled > most:
-            most, last_gain = n_settled, k
-        if most == predictions.n or (most > 0 and k - last_gain >= _PATIENCE):
+        location, roots, fitted, off = _improve(nodes, xp.concat(scores), location, roots, _LINEAR, share)
+        least = np.minimum(least, off)
+        if np.all(off < _SETTLED):
             break
+        if k % _PATIENCE == _PATIENCE - 1:
+            now = (to_numpy(location), _size_of(roots), least)
+            if np.all((off < _SETTLED) | ~_still_going(before, now)):
+                break
+            before = now
     found = xp.asarray(fitted, device=device_of(reference))
     location = xp.where(found[:, None], location, like(mean, reference))
     return location, xp.where(found[:, None, None], roots, like(root, reference)), fitted
+
+
+def _size_of(roots: Array) -> np.ndarray:
+    return np.asarray(to_numpy(array_namespace(roots).sum(roots**2, axis=(1, 2)))) ** 0.5
+
+
+def _still_going(before: tuple[np.ndarray, ...], now: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Rows that got better, or went on to another place or another spread, and did not merely go to and fro."""
+    (place, size, off), (new_place, new_size, new_off) = before, now
+    moved = np.linalg.norm(new_place - place, axis=1) > np.minimum(size, new_size)
+    return np.asarray((new_off < 0.9 * off) | moved | (np.abs(np.log(new_size / size)) > np.log(2.0)))
 
 
 def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.ndarray]:
@@ -130,7 +143,9 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
     roots = xp.broadcast_to(like(root, reference), (scores.n, d, d))
     at_nodes = xp.permute_dims(like(scores.at_base, reference), (1, 0, 2))
     nodes = np.linalg.solve(root, (points - mean).T).T
-    fit, narrower, _, fitted = _improve(nodes, at_nodes, location, roots, _LINEAR_AT_BASE)
+    fit, narrower, good, off = _improve(nodes, at_nodes, location, roots, _LINEAR_AT_BASE)
+    linear = to_numpy(_plane(nodes, xp.permute_dims(at_nodes, (1, 0, 2)) @ roots)[2]) <= _LINEAR_AT_BASE
+    fitted = good & (linear | (off < _SETTLED))
     found = xp.asarray(fitted, device=device_of(reference))
     return xp.where(found[:, None], fit, location), xp.where(found[:, None, None], narrower, roots), fitted
 
@@ -140,7 +155,7 @@ def _improve(
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
 
-    And two masks of rows: where there is a curvature to go by, and where another round would change next to nothing.
+    And for each row whether there is a curvature to go by, and how far the last location and root were off.
     """
     xp = array_namespace(location)
     pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
@@ -154,14 +169,13 @@ def _improve(
     good = curvature[:, 0] > 1e-9 * xp.abs(curvature[:, -1])
     linear = linear & good
     off = xp.maximum(xp.max(xp.abs(centre), axis=1), xp.max(xp.abs(curvature - 1.0), axis=1))
-    settled = linear | (off < _SETTLED)
     curvature = xp.where(linear[:, None], curvature, xp.clip(curvature, _FLATTEST, _STEEPEST))
     step = (axes @ ((axes.mT @ centre[..., None]) / curvature[..., None]))[..., 0]
     length = xp.sqrt(xp.sum(step**2, axis=1, keepdims=True))
     step = xp.where(linear[:, None], step, step * (_FARTHEST / xp.maximum(length, like(_FARTHEST, length))))
     power = xp.where(linear, like(1.0, size), like(share, size))
     narrower = root @ (axes * xp.exp(-0.5 * power[:, None] * xp.log(curvature))[:, None, :]) @ axes.mT
-    return location + (root @ (power[:, None] * step)[..., None])[..., 0], narrower, to_numpy(good), to_numpy(settled)
+    return location + (root @ (power[:, None] * step)[..., None])[..., 0], narrower, to_numpy(good), to_numpy(off)
 
 
 def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:

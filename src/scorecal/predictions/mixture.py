@@ -53,7 +53,7 @@ class GaussianMixture:
             raise ValueError(
                 f"`weights` must have shape (n, K) = ({n}, {k}) to fit `means`, but has {tuple(weights.shape)}."
             )
-        if tuple(scales.shape) not in {(n, k), (n, k, d)}:
+        if tuple(scales.shape) not in {(n, k), (n, k, 1), (n, k, d)}:
             raise ValueError(
                 f"`scales` must have shape (n, K) = ({n}, {k}) or (n, K, d) = ({n}, {k}, {d}) to fit `means`, "
                 f"but has {tuple(scales.shape)}."
@@ -96,8 +96,10 @@ class GaussianMixture:
 
     def score(self, y: Array) -> Array:
         """Gradient of the log-density at `y`, broadcast against (n, d)."""
+        xp = array_namespace(self.means)
+        shares = self.shares(y)[..., None]
         pulls = (self.means - y[..., None, :]) / self.scales**2
-        return array_namespace(self.means).sum(self.shares(y)[..., None] * pulls, axis=-2)
+        return xp.sum(xp.where(shares > 0, shares * pulls, xp.zeros_like(pulls)), axis=-2)
 
     def shares(self, y: Array) -> Array:
         """Probability that `y` comes from each component, (..., n, K)."""

@@ -27,7 +27,7 @@ class Scores:
         Scores of every prediction at the same m base points; the kernels between predictions compare these.
         (n, m) is taken as d = 1.
     base_points : array_like, shape (m, d), optional
-        The base points themselves, which only KGFD needs; (m,) is taken as d = 1.
+        The base points themselves, for KGFD and for `calibration_test`; (m,) is taken as d = 1.
 
     Examples
     --------

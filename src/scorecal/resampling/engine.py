@@ -124,7 +124,7 @@ def _row_block(
             own[v] = own[v] + xp.astype(xp.sum(block, axis=1), dtype, copy=False)
             others[v].append(xp.astype(xp.sum(block, axis=0), dtype, copy=False))
             if flips is not None:
-                products[v] += xp.astype(block @ flips, dtype, copy=False)
+                products[v] += xp.astype(block @ xp.astype(flips, block.dtype, copy=False), dtype, copy=False)
     flips = None if signs is None else signs(blocks[i])
     if flips is not None:
         xp = array_namespace(flips)

@@ -1,35 +1,37 @@
 """The views of `calibration_test`, and why these.
 
 Bias, a wrong spread and wrong tails are what users fear most, and what other tests look at: their views weigh most, and
-share more than three quarters of the test's level. For Gaussian predictions all features but the constant and the cross
-ones, which are symmetric, are bounded, so that no few far targets decide.
+share about three quarters of the test's level. For Gaussian predictions all features but those of the constant and of
+the correlation are bounded, so that no few far targets decide.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..kernels import GFD, BoundedRadial, Constant, Cross, Gaussian, RadialRank, Rank
-from .view import Gain, Traits, View
+from ..predictions import Gaussian as GaussianPredictions
+from ..predictions import GaussianMixture, Predictions, Simplex
+from .view import Gain, Shares, Traits, View
 
 __all__ = ["default_views"]
 
-# Weights. Bias, spread and tails count twelve, twelve and ten times as much as any other kind; each shares its weight
-# among its views.
+# Weights, beside 1 for a view of anything else. Kinds with several views share theirs among them.
 _BIAS, _SPREAD, _TAILS, _MODES = 12.0, 12.0, 10.0, 6.0
 _ONE_SPREAD, _WHOLE = 2.0, 3.0  # of one dimension alone; of a whole mixture, beside its components
 _NOISE = 1.0
 
 
-def default_views(dim: int, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
-    """Views for targets of dimension `dim`.
+def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
+    """Views for targets of dimension `dim`, or for predictions.
 
     Parameters
     ----------
-    dim : int
-        Dimension of the targets, in coordinates without a boundary.
+    dim : int or Predictions
+        Dimension of the targets, in coordinates without a boundary; or the predictions, which answer the rest.
     several_modes : bool
         Whether predictions that can have noise may have several modes: adds views with noise, which see their weights.
     components : bool
@@ -43,8 +45,12 @@ def default_views(dim: int, several_modes: bool = False, components: bool = Fals
     ['bias', 'spread', 'tails', 'radial shape', 'skewness', 'bias of ranks', 'gain',
      'bias by traits', 'spread by traits', 'any, kernels']
     """
+    if isinstance(dim, Predictions):
+        several_modes = hasattr(dim, "noisy") and not isinstance(dim, GaussianPredictions)
+        unbounded = dim.dim - isinstance(getattr(dim, "support", None), Simplex)
+        return default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
     if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
-        raise ValueError(f"`dim` must be a positive integer, but is {dim!r}.")
+        raise ValueError(f"`dim` must be a positive integer or predictions, but is {dim!r}.")
     one, traits = Constant(), Traits()
     bias_weight, spread_weight = (_BIAS, _SPREAD) if dim == 1 else (_BIAS / 3.0, _SPREAD - _ONE_SPREAD)
     # c = 3 d: nearly as strong as the trace on Gaussian targets, with half of its skewness; c = (d + 1) / 2: close to
@@ -84,10 +90,12 @@ def default_views(dim: int, several_modes: bool = False, components: bool = Fals
         views += [
             View("spread, component", "confidence", spread, coordinates="component", weight=spread_weight),
             View("tails, component", "shape", tails, coordinates="component", weight=_TAILS),
+            View("weights of components", "modes", Shares(), coordinates="component", weight=0.5 * _MODES),
         ]
     if several_modes:
+        weight = 0.5 * _MODES if components else _MODES
         views += [
-            View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE, weight=_MODES),
+            View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE, weight=weight),
             View("modes, spread", "modes", spread, noise=_NOISE),
         ]
     return tuple(views)

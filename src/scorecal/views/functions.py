@@ -16,7 +16,7 @@ from ..kernels.products import Product
 from ..resampling import Features, PairFunction
 from ..statistics import ProductOfPairs, cast_gram, stein_pairs, sufficient_dtype
 from .space import Space
-from .view import Gain, Traits, View
+from .view import Gain, Shares, Traits, View
 
 __all__ = ["function_of"]
 
@@ -37,27 +37,39 @@ def function_of(
 
 def _features(view: View, space: Space) -> Callable[[slice], Array]:
     """Averaged over draws of noise or over components, times what the kernel between predictions makes of each row."""
-    test_functions: Any = view.target_kernel
-    targets, scores, shares = space.at(view.coordinates)
     traits = space.traits if isinstance(view.distribution_kernel, Traits) else None
     directions = space.directions[view.coordinates] if isinstance(view.distribution_kernel, Gain) else None
+    surplus = space.surplus if isinstance(view.target_kernel, Shares) else None
+    targets, scores, shares = space.at(view.coordinates)
     xp = array_namespace(targets)
 
     def features(rows: slice) -> Array:
         n_rows = rows.stop - rows.start
-        parts = [test_functions.features(targets[k, rows, :], scores[k, rows, :]) for k in range(targets.shape[0])]
-        if parts[0].ndim != 2 or parts[0].shape[0] != n_rows:
-            raise ValueError(
-                f"The features of view {view.name!r} must have shape (n, q), a row for each row of targets and scores, "
-                f"but for {n_rows} rows have {tuple(parts[0].shape)}."
-            )
-        mean: Array = sum(part * shares[k, rows, :] for k, part in enumerate(parts))
+        parts = [surplus[rows, :]] if surplus is not None else _parts(view, targets, scores, shares, rows)
+        mean: Array = sum(parts)
         check_finite(f"features of view {view.name!r}", mean, f"Rows are counted from {rows.start}.")
         if traits is not None:
             return xp.reshape(traits[rows, :, None] * mean[:, None, :], (n_rows, -1))
         return mean if directions is None else xp.sum(mean * directions[rows, :], axis=1, keepdims=True)
 
     return features
+
+
+def _parts(view: View, targets: Array, scores: Array, shares: Array, rows: slice) -> list[Array]:
+    """The view's own features of a block of rows, of each draw or component, by its share."""
+    test_functions: Any = view.target_kernel
+    parts = []
+    for k in range(targets.shape[0]):
+        part = test_functions.features(targets[k, rows, :], scores[k, rows, :])
+        shape = tuple(getattr(part, "shape", ()))
+        if len(shape) != 2 or shape[0] != rows.stop - rows.start:
+            raise ValueError(
+                f"`features(targets, scores)` of view {view.name!r} must return an array (n, q), a row for each row of "
+                f"targets and scores (which come a block of rows at a time), but for {rows.stop - rows.start} rows "
+                f"returned {f'shape {shape}' if hasattr(part, 'shape') else type(part).__name__}."
+            )
+        parts.append(part * shares[k, rows, :])
+    return parts
 
 
 def _pairs(view: View, space: Space, reference: Array, rng: np.random.Generator) -> tuple[PairFunction, dict[str, Any]]:
@@ -67,7 +79,7 @@ def _pairs(view: View, space: Space, reference: Array, rng: np.random.Generator)
     predictions = space.predictions if view.coordinates == "natural" else space.framed
     between: Any = view.distribution_kernel
     gram, bandwidths = distribution_gram(between, predictions, scores, rng)
-    kernel = view.target_kernel
+    kernel: Any = view.target_kernel
     kept = None if view.coordinates == "natural" else space.kept
     if isinstance(kernel, Radial):
         width = resolve_bandwidth(kernel.bandwidth, Euclidean(targets), targets)

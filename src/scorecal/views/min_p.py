@@ -9,7 +9,7 @@ import numpy as np
 
 __all__ = ["Combined", "combine"]
 
-_ROUNDING = 1e-10  # relative to the largest draw: statistics closer than this are taken for equal
+_ROUNDING = 1e-10  # relative to typical draws: statistics closer than this are taken for equal
 _TAIL = 0.1
 
 
@@ -33,7 +33,9 @@ def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, preci
     V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
     """
     replicates = np.concatenate([statistics[:, None], null], axis=1)
-    grain = max(_ROUNDING, 64 * precision) * np.max(np.abs(replicates), axis=1, keepdims=True)
+    # By a quantile, which treats all alike and which one far beyond the others, as data may be, does not move.
+    typical = np.quantile(np.abs(replicates), 1.0 - _TAIL, axis=1, keepdims=True)
+    grain = max(_ROUNDING, 64 * precision) * typical
     rounded = np.round(replicates / np.where(grain > 0, grain, 1.0))
     log_p = np.stack([_log_pvalues(row) for row in rounded]) - np.log(weights)[:, None]
     smallest = np.min(log_p, axis=0)
@@ -46,7 +48,7 @@ def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, preci
 def _log_pvalues(values: np.ndarray) -> np.ndarray:
     """Of each value among all: its rank, and beyond the largest tenth an exponential tail, as quadratic forms have.
 
-    The rate of the tail is that of the median excess, which no single value moves.
+    The rate of the tail is that of the median excess.
     """
     n_larger = len(values) - np.searchsorted(np.sort(values), values, side="left")
     by_rank = np.log(n_larger / len(values))

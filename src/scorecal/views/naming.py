@@ -15,7 +15,7 @@ __all__ = ["message_of", "seen_by"]
 
 _LEVEL = 0.05
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
-_NOTABLE = 3.0  # standard errors
+_NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
 _FAR = 2.0
 
 _WORDS = {
@@ -27,6 +27,13 @@ _WORDS = {
     "shape": "the predictions have the wrong shape: skewness or tails",
     "modes": "the predictions give their modes the wrong weights",
     "any": "none of the views names the kind",
+}
+
+_SHORT = {
+    "correlation": "wrong correlation",
+    "dependence": "dependence on the prediction",
+    "shape": "wrong shape",
+    "modes": "wrong weights of modes",
 }
 
 
@@ -41,6 +48,8 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], space: Space) 
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if len(sizes) > 1:
         sizes.pop("any", None)
+    if {"over-confidence", "under-confidence"} <= sizes.keys():
+        del sizes[min(("over-confidence", "under-confidence"), key=sizes.__getitem__)]
     alone = [size for where in spread for size in spread[where].alone]
     # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
     if "correlation" in sizes and max(map(abs, alone), default=0.0) < _NOTABLE:
@@ -48,19 +57,28 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], space: Space) 
     # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
     if sizes.get("modes", np.inf) < max(sizes.values()):
         del sizes["modes"]
-    # A bias takes targets away from their centres, together: it may explain all that spreads too much.
-    explained = max(abs(found.unbiased) for found in spread.values()) < _NOTABLE
-    if explained and sizes.get("bias", 0.0) > _SHARE * max(sizes.values()):
-        sizes = {**_without_spread(sizes), "bias": np.inf}
-        sizes.pop("correlation", None)
+    if sizes.get("bias", 0.0) > _SHARE * max(sizes.values()):
+        sizes = _beside_bias(sizes, list(spread.values()))
     return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
+
+
+def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
+    """A bias takes targets away from their centres, together, and so looks like other flaws: what is left of these?"""
+    found = {kind: size for kind, size in _without_spread(sizes).items() if kind not in ("correlation", "shape")}
+    unbiased = max((one.unbiased for one in spread), key=abs)
+    if abs(unbiased) > _NOTABLE:
+        found["over-confidence" if unbiased < 0 else "under-confidence"] = abs(unbiased)
+    crossed = max(one.crossed for one in spread)
+    if "correlation" in sizes and crossed > _CLEAR:
+        found["correlation"] = crossed
+    return found
 
 
 def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
     """One or two sentences."""
     if not seen:
         return f"Calibration is not rejected (p = {pvalue:.3g}, n = {n})."
-    also = f" Also seen: {', '.join(seen[1:])}." if len(seen) > 1 else ""
+    also = f" Also seen: {', '.join(_SHORT.get(kind, kind) for kind in seen[1:])}." if len(seen) > 1 else ""
     return f"Calibration is rejected (p = {pvalue:.3g}, n = {n}): {_WORDS[seen[0]]}.{also}"
 
 
@@ -85,7 +103,7 @@ def _size(result: ViewResult) -> float:
 
     null = result.null_distribution
     sd = float(np.std(null))
-    if sd == 0.0:
+    if not sd > 1e-100:  # the test functions do not reach the targets
         return 0.0
     log_tail = pearson3.logsf((result.statistic - np.mean(null)) / sd, max(float(skew(null)), 1e-3))
     return float(-norm.ppf(np.exp(max(log_tail, -600.0)) / 2.0))

@@ -10,8 +10,9 @@ import numpy as np
 
 from .._arrays import Array, accumulation_dtype, array_namespace, as_float, like
 from .._pipeline import stream_of_noise
-from ..coordinates import natural
+from ..coordinates import Coordinates, natural
 from ..coordinates.identity import identity, name_of
+from ..coordinates.mapped import InDtype, map_predictions
 from ..coordinates.whiten import Whitening, whitening_of
 from ..predictions import Predictions, evaluate_score
 
@@ -28,6 +29,7 @@ class Space:
     targets: Array  # (S, n, d)
     scores: Array  # (S, n, d)
     name: str
+    rounding: float  # traits of predictions that vary by less, in units of the frame, do not vary
 
     @cached_property
     def whitening(self) -> Whitening:
@@ -52,6 +54,12 @@ class Space:
         Far from where a prediction lives, features have mean zero by values too rare to occur: signs would not do.
         """
         unfitted = self.whitening.unfitted
+        if np.all(unfitted):
+            raise ValueError(
+                "`predictions`: no spread can be fitted to the scores of any of them: nothing is left to judge. "
+                "Likely causes: scores of the wrong sign, a bounded support that was not given, or base points far "
+                "from the predictions. `kccsd_test` needs no spread."
+            )
         return like(~unfitted[:, None], self.targets) if np.any(unfitted) else None
 
     @cached_property
@@ -67,20 +75,15 @@ class Space:
         parts = []
         for part in (self.location, spread):
             size = as_float(xp.mean(part**2)) ** 0.5
-            if size > self._rounding:
+            if size > self.rounding:
                 parts.append(part / size)
         return xp.concat(parts, axis=1) if parts else self.location[:, :0]
-
-    @property
-    def _rounding(self) -> float:
-        """Traits that vary by less, in units of the frame, do not vary."""
-        return 1e3 * float(array_namespace(self.targets).finfo(self.targets.dtype).eps)
 
     @property
     def alike(self) -> bool:
         """Whether all predictions are in the same place."""
         xp = array_namespace(self.location)
-        return as_float(xp.max(xp.abs(self.location))) <= self._rounding
+        return as_float(xp.max(xp.abs(self.location))) <= self.rounding
 
     @cached_property
     def directions(self) -> dict[str, Array]:
@@ -96,13 +99,19 @@ class Space:
     def component(self) -> tuple[Array, Array, Array]:
         """Of a mixture: targets in units of each of its K Gaussians, scores (K, n, d), and shares (K, n, 1).
 
-        Features averaged by the shares r_k are those of one test function, the sum of r_k phi(z_k).
+        Features averaged by the shares r_k are those of one test function, the sum of r_k scale_k phi(z_k).
         """
         mixture: Any = self.predictions
         y = self.targets[0, ...]
         xp = array_namespace(y)
         z = xp.permute_dims((y[:, None, :] - mixture.means) / mixture.scales, (1, 0, 2))
         return z, -z, xp.permute_dims(mixture.shares(y), (1, 0))[..., None]
+
+    @cached_property
+    def surplus(self) -> Array:
+        """Of a mixture: the probability of each component given the target, less its weight, (n, K)."""
+        mixture: Any = self.predictions
+        return mixture.shares(self.targets[0, ...]) - mixture.weights
 
     def at(self, coordinates: str) -> tuple[Array, Array, Array]:
         """Targets and scores (S, n, d), and how much each of S counts, (S, n, 1)."""
@@ -114,7 +123,9 @@ class Space:
         return targets, scores, shares if kept is None else shares * kept
 
 
-def space_of(predictions: Any, y: Array, noise: float, rng: np.random.Generator) -> Space:
+def space_of(
+    predictions: Any, y: Array, noise: float, rng: np.random.Generator, coordinates: Coordinates | None = None
+) -> Space:
     """The space of views with this noise; 0 stands for the noise, if any, that the predictions come with."""
     if noise:
         predictions = predictions.noisy(noise)
@@ -123,14 +134,18 @@ def space_of(predictions: Any, y: Array, noise: float, rng: np.random.Generator)
         xp = array_namespace(y)
         targets = xp.stack([predictions.noised(y, child) for _ in range(_N_DRAWS)])
         return _space(predictions, targets, evaluate_score(predictions, targets), predictions.noise)
-    coordinates = natural(predictions)
+    coordinates = natural(predictions) if coordinates is None else coordinates
     unbounded, located, scores = coordinates(predictions, y)
     name = "" if coordinates is identity else name_of(coordinates, predictions)
     return _space(unbounded, located[None, ...], scores[None, ...], name)
 
 
-def _space(predictions: Predictions, targets: Array, scores: Array, name: str) -> Space:
+def _space(predictions: Any, targets: Array, scores: Array, name: str) -> Space:
+    """In the widest dtype, for numbers are few, compared to pairs; models are asked in the dtype of the targets."""
     xp = array_namespace(targets)
-    dtype = accumulation_dtype(targets)  # few numbers, compared to the pairs
+    dtype = accumulation_dtype(targets)
+    rounding = 1e3 * float(xp.finfo(targets.dtype).eps)
+    if dtype != targets.dtype and not hasattr(predictions, "moments"):
+        predictions = map_predictions(predictions, targets[0, ...], InDtype(targets.dtype), predictions.dim)
     targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
-    return Space(predictions, targets, scores, f"{name}, whiten()" if name else "whiten()")
+    return Space(predictions, targets, scores, f"{name}, whiten()" if name else "whiten()", rounding)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, to_numpy
+from .._arrays import to_numpy
 from .space import Space
 
 __all__ = ["Spread", "spread_in"]
@@ -18,37 +18,57 @@ class Spread:
 
     ratio: float  # of the second moment to what is claimed
     overall: float
-    unbiased: float  # about the targets' own means, less what a shift of all of them would explain
     alone: list[float]  # each dimension
+    unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
+    crossed: float  # the clearest of two dimensions together, about their means
 
 
 def spread_in(space: Space, coordinates: str) -> Spread:
     """In the coordinates of a view; of single dimensions, where these are whitened or marginal."""
-    targets, scores, shares = space.at("whitened" if coordinates == "marginal" else coordinates)
-    traces = _traces(targets, scores, shares)
+    z, s, shares = _rows(space, "whitened" if coordinates == "marginal" else coordinates)
+    dim = z.shape[2]
+    traces = _traces(z, s, shares)
     alone = []
     if coordinates in ("whitened", "marginal"):
-        u, t, equal = space.at("marginal")
-        alone = [_in_errors(_traces(u[..., a : a + 1], t[..., a : a + 1], equal)) for a in range(u.shape[2])]
-    ratio = 1.0 - float(np.mean(traces)) / targets.shape[2]
-    return Spread(ratio, _in_errors(traces), _without_shift(targets, scores, shares), alone)
+        u, t, equal = _rows(space, "marginal")
+        alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
+    off = np.sum(s * shares, axis=0)
+    z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
+    both = [(a, b) for a in range(dim) for b in range(a)]
+    crossed = [_in_errors(np.sum((z[..., a] * s[..., b] + z[..., b] * s[..., a]) * shares[..., 0], 0)) for a, b in both]
+    return Spread(
+        1.0 - float(np.mean(traces)) / dim,
+        _in_errors(traces),
+        alone,
+        _without_shift(_traces(z, s, shares), off),
+        max(map(abs, crossed), default=0.0),
+    )
 
 
-def _without_shift(targets: Array, scores: Array, shares: Array) -> float:
-    """A shift moves every feature f by -Cov(f, s) times it, and s itself by -Cov(s, s): f is regressed on s."""
-    xp = array_namespace(targets)
-    z, s = (part - xp.mean(xp.sum(part * shares, axis=0), axis=0) for part in (targets, scores))
-    centred, off = _traces(z, s, shares), to_numpy(xp.sum(scores * shares, axis=0))
-    shift = off.mean(axis=0)
-    slopes = np.linalg.lstsq(off - shift, centred, rcond=None)[0]
-    leverage = float(shift @ np.linalg.pinv(np.atleast_2d(np.cov(off.T, bias=True))) @ shift)
-    return _in_errors(centred - off @ slopes) / float(np.sqrt(1.0 + leverage))
+def _rows(space: Space, coordinates: str) -> list[np.ndarray]:
+    """Targets, scores and shares of the rows that are kept."""
+    parts = [to_numpy(part).astype(np.float64) for part in space.at(coordinates)]
+    kept = np.sum(parts[2], axis=(0, 2)) > 0
+    return [part[:, kept, :] for part in parts]
 
 
-def _traces(targets: Array, scores: Array, shares: Array) -> np.ndarray:
-    xp = array_namespace(targets)
-    return np.asarray(to_numpy(xp.sum(xp.sum(targets * scores + 1.0, axis=2, keepdims=True) * shares, axis=(0, 2))))
+def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sum(np.sum(z * s + 1.0, axis=2, keepdims=True) * shares, axis=(0, 2)))
+
+
+def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:
+    """A shift moves the mean of f by -Cov(f, s) times it, and that of s by -Cov(s, s): f is regressed on s."""
+    n, dim = off.shape
+    if n < 4 * dim + 10:  # too few for a regression
+        return _in_errors(centred)
+    shift, around = off.mean(axis=0), off - off.mean(axis=0)
+    inverse = np.linalg.pinv(around.T @ around / n)
+    slopes = inverse @ (around.T @ centred) / n
+    left = centred - centred.mean() - around @ slopes
+    error = np.std(left * (1.0 - around @ inverse @ shift)) / np.sqrt(n - dim)  # that of the slopes included
+    return float((centred.mean() - slopes @ shift) / error) if error > 0 else 0.0
 
 
 def _in_errors(values: np.ndarray) -> float:
-    return float(np.mean(values) / (np.std(values) / np.sqrt(len(values)) + 1e-300))
+    error = np.std(values) / np.sqrt(len(values) - 1.0) if len(values) > 1 else 0.0
+    return float(np.mean(values) / error) if error > 0 else 0.0

@@ -7,7 +7,7 @@ from numbers import Real
 
 from ..kernels import Constant, DistributionKernel, FiniteRank, Radial
 
-__all__ = ["KINDS", "Gain", "Traits", "View"]
+__all__ = ["KINDS", "Gain", "Shares", "Traits", "View"]
 
 KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "modes", "any")
 _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
@@ -30,6 +30,13 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class Shares:
+    """In place of a target kernel, for `GaussianMixture`: the probability of each component given the target, less its
+    weight. Its mean is zero, also of modes so far apart that scores do not see their weights.
+    """
+
+
+@dataclass(frozen=True)
 class View:
     """One statistic of `calibration_test`.
 
@@ -40,7 +47,7 @@ class View:
     sees : {"bias", "confidence", "correlation", "dependence", "shape", "modes", "any"}
         The kind of miscalibration that it names.
     target_kernel : kernel of finite rank, Gaussian or IMQ
-        The test functions.
+        The test functions; or `views.Shares`.
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Gain`, or one of `kernels.GFD`
         and its like.
@@ -67,7 +74,7 @@ class View:
 
     name: str
     sees: str
-    target_kernel: FiniteRank | Radial
+    target_kernel: FiniteRank | Radial | Shares
     distribution_kernel: Constant | Traits | Gain | DistributionKernel = field(default_factory=Constant)
     coordinates: str = "whitened"
     largest: bool = False
@@ -94,15 +101,20 @@ class View:
     @property
     def finite_rank(self) -> bool:
         return isinstance(self.distribution_kernel, Constant | Traits | Gain) and isinstance(
-            self.target_kernel, FiniteRank
+            self.target_kernel, FiniteRank | Shares
         )
 
     def _check_kernels(self) -> None:
         for name in ("target_kernel", "distribution_kernel"):
             if isinstance(getattr(self, name), type):
                 raise TypeError(f"`{name}` must be a kernel, not its class {getattr(self, name).__name__}.")
-        if not isinstance(self.target_kernel, FiniteRank | Radial):
-            raise TypeError(f"`target_kernel` must be a kernel such as `kernels.Linear()`, not {self.target_kernel!r}.")
+        if not isinstance(self.target_kernel, FiniteRank | Radial | Shares):
+            raise TypeError(
+                "`target_kernel` must be a kernel such as `kernels.Linear()`, or have a method "
+                f"`features(targets, scores)`, which {self.target_kernel!r} has not."
+            )
+        if isinstance(self.target_kernel, Shares) and self.coordinates != "component":
+            raise ValueError("`Shares` are for coordinates of components.")
         between = self.distribution_kernel
         if not isinstance(between, Traits | Gain) and not hasattr(between, "distance"):
             raise TypeError(f"`distribution_kernel` must be a kernel such as `GFD()`, but is {between!r}.")
