@@ -27,6 +27,7 @@ from .predictions import (
     from_sklearn,
     from_torch,
 )
+from .resampling import estimators
 from .results import CalibrationResult, CombinedResult, ViewResult
 
 __version__ = version("scorecal")
@@ -47,6 +48,7 @@ __all__ = [
     "as_predictions",
     "calibration_test",
     "coordinates",
+    "estimators",
     "expected_coverage",
     "experiments",
     "fisher_divergence",

@@ -12,6 +12,7 @@ from ._pipeline import as_generator, as_targets, bootstrap_results, check_n_resa
 from .coordinates import Coordinates
 from .predictions import Gaussian, GaussianMixture, Predictions
 from .resampling import draw_signs
+from .resampling.estimators import Estimator, as_estimator
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
 from .views.functions import function_of
@@ -29,6 +30,7 @@ def calibration_test(
     views: Sequence[View] | None = None,
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
+    estimator: str | Estimator = "complete",
     rng: Any = None,
 ) -> CombinedResult:
     r"""Test whether predictions are calibrated, from their scores alone, and say what is wrong with them.
@@ -49,6 +51,9 @@ def calibration_test(
         As for `kccsd_test`, before targets are whitened: for `Scores` on a bounded support, say.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
+        Which pairs of rows are averaged by the views that compare pairs; with signs in all cases. Other views average
+        all pairs at no cost.
     rng : seed or numpy.random.Generator, optional
         Source of noise, base points and signs.
 
@@ -91,7 +96,7 @@ def calibration_test(
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
     'Calibration is not rejected (p = 0.188, n = 300).'
     """
-    generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
+    generator, n_resamples, chosen_pairs = as_generator(rng), check_n_resamples(n_resamples), as_estimator(estimator)
     targets = as_targets(y, predictions)
     if not has_values(targets):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
@@ -113,7 +118,7 @@ def calibration_test(
     if not used:
         raise ValueError("`views` see nothing here: they compare predictions, and all predictions are alike.")
     signs = draw_signs(predictions.n, n_resamples, generator)
-    results = bootstrap_results(functions, targets, bandwidths, signs)
+    results = bootstrap_results(functions, targets, bandwidths, signs, chosen_pairs)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),

@@ -27,6 +27,7 @@ from .kernels.gram import distribution_gram
 from .kernels.products import Product
 from .predictions import Predictions
 from .resampling import Features, PairFunction
+from .resampling.estimators import Estimator, as_estimator
 from .results import CalibrationResult
 from .statistics import (
     FunctionStein,
@@ -49,6 +50,7 @@ def kccsd_test(
     target_kernel: Radial | FiniteRank | None = None,
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
+    estimator: str | Estimator = "complete",
     rng: Any = None,
 ) -> CalibrationResult:
     r"""Test whether predictions are calibrated, from their scores alone.
@@ -74,6 +76,8 @@ def kccsd_test(
         a boundary where the predictions say that their support has one; the result tells.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
+        Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order. The same seed gives the same result on every backend.
 
@@ -115,10 +119,10 @@ def kccsd_test(
     >>> sc.kccsd_test(sc.Gaussian(mean + 0.5, 1.0), y, rng=1).pvalue
     0.001
     """
-    n_resamples = check_n_resamples(n_resamples)
+    n_resamples, chosen = check_n_resamples(n_resamples), as_estimator(estimator)
     rng = as_generator(rng)
     pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return bootstrap_result(pairs, n_resamples, rng)
+    return bootstrap_result(pairs, n_resamples, rng, chosen)
 
 
 def kccsd(

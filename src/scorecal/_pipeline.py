@@ -16,6 +16,7 @@ from .coordinates.identity import name_of
 from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import Features, PairFunction, Signs, draw_signs, u_statistics
+from .resampling.estimators import Block, Complete, Estimator, Linear, Pairing
 from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
@@ -36,6 +37,9 @@ __all__ = [
 ]
 
 
+_ALL_PAIRS = Complete()
+
+
 class Pairs(NamedTuple):
     """H as a function of blocks of rows and columns, an array to work like, and what made it."""
 
@@ -53,16 +57,43 @@ def statistic_of(pairs: Pairs) -> Array:
     return value
 
 
-def bootstrap_result(pairs: Pairs, n_resamples: int, rng: np.random.Generator) -> CalibrationResult:
-    """The U-statistic ranked among its wild-bootstrap draws."""
+def bootstrap_result(
+    pairs: Pairs, n_resamples: int, rng: np.random.Generator, estimator: Estimator = _ALL_PAIRS
+) -> CalibrationResult:
+    """The U-statistic ranked among its wild-bootstrap draws, or among quantiles of Student's t."""
     reference = pairs.reference
     if not has_values(reference):
         raise TypeError(
             "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
         )
+    if isinstance(estimator, Block | Linear) and not isinstance(pairs.function, Features):
+        return _result_of_blocks(pairs, n_resamples, estimator)
     signs = draw_signs(reference.shape[0], n_resamples, rng)
-    result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs)[0]
+    result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs, estimator)[0]
     return replace(result, coordinates=pairs.space)
+
+
+def _result_of_blocks(pairs: Pairs, n_resamples: int, estimator: Block | Linear) -> CalibrationResult:
+    """Blocks are independent and alike: the mean over them, in units of its error, follows Student's t."""
+    from scipy.stats import t
+
+    n = int(pairs.reference.shape[0])
+    pairing = Pairing.of(estimator, n)
+    if pairing.n_blocks < 2:
+        raise ValueError(
+            f"`estimator` {estimator!r} makes one block of the {n} targets, and needs at least two to compare. Use a "
+            "smaller `size`, or `estimator='complete'`."
+        )
+    with without_gradients(pairs.reference):
+        totals = u_statistics([pairs.function], pairs.reference, estimator=estimator)
+    contributions = to_numpy(totals.contributions)[0].astype(np.float64)
+    block = pairing.block_of(np.arange(n))
+    sizes = np.bincount(block)
+    statistic = float(np.sum(contributions))
+    gaps = np.bincount(block, contributions) - statistic * sizes * (sizes - 1) / (2 * pairing.n_pairs)
+    error = float(np.sqrt(np.sum(gaps**2) * pairing.n_blocks / (pairing.n_blocks - 1)))
+    null = error * t.ppf((np.arange(n_resamples) + 0.5) / n_resamples, pairing.n_blocks - 1)
+    return replace(_ranked(statistic, null, contributions, pairs.bandwidths, pairs.reference), coordinates=pairs.space)
 
 
 def bootstrap_results(
@@ -70,25 +101,26 @@ def bootstrap_results(
     reference: Array,
     bandwidths: Sequence[Mapping[str, Any]],
     signs: Signs,
+    estimator: Estimator = _ALL_PAIRS,
     tile: int | None = None,
 ) -> list[CalibrationResult]:
     """Several U-statistics in one pass over the pairs, each ranked among its draws with the same signs."""
     with without_gradients(reference):
-        totals = u_statistics(functions, reference, signs, tile=tile)
+        totals = u_statistics(functions, reference, signs, estimator=estimator, tile=tile)
     statistics, null, contributions = (
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
-    precision = float(array_namespace(reference).finfo(reference.dtype).eps)
     return [
-        calibration_result(
-            float(statistics[v]),
-            null[v],
-            contributions[v],
-            {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in names.items()},
-            precision,
-        )
-        for v, names in enumerate(bandwidths)
+        _ranked(float(statistics[v]), null[v], contributions[v], names, reference) for v, names in enumerate(bandwidths)
     ]
+
+
+def _ranked(
+    statistic: float, null: np.ndarray, contributions: np.ndarray, bandwidths: Mapping[str, Any], reference: Array
+) -> CalibrationResult:
+    values = {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in bandwidths.items()}
+    precision = float(array_namespace(reference).finfo(reference.dtype).eps)
+    return calibration_result(statistic, null, contributions, values, precision)
 
 
 def as_generator(rng: Any) -> np.random.Generator:

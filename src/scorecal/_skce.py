@@ -27,6 +27,7 @@ from .kernels.mean_embeddings import MeanEmbeddings
 from .kernels.products import Product
 from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
 from .predictions import Gaussian as GaussianPredictions
+from .resampling.estimators import Estimator, as_estimator
 from .results import CalibrationResult
 from .statistics import ProductOfPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
 
@@ -60,6 +61,7 @@ def skce_test(
     n_samples: int | None = None,
     sampler: MALA | None = None,
     n_resamples: int = 999,
+    estimator: str | Estimator = "complete",
     rng: Any = None,
 ) -> SKCEResult:
     r"""Test whether predictions are calibrated, by expectations under the predictions.
@@ -84,6 +86,8 @@ def skce_test(
         Draw by Markov chains, for predictions that have a score and a log-density but cannot be sampled.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
+        As for `kccsd_test`.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order.
 
@@ -118,10 +122,10 @@ def skce_test(
     >>> by_chains.rejects(), by_chains.expectations
     (True, 'mcmc')
     """
-    n_resamples = check_n_resamples(n_resamples)
+    n_resamples, chosen = check_n_resamples(n_resamples), as_estimator(estimator)
     rng = as_generator(rng)
     pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = bootstrap_result(pairs, n_resamples, rng)
+    result = bootstrap_result(pairs, n_resamples, rng, chosen)
     return SKCEResult(**vars(result), **how)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
+from .estimators import Complete, Estimator, Pairing
 from .features import Features, FeatureSums, feature_sums, u_statistic_of
 from .progress import progress
 from .signs import PlacedSigns, Signs
@@ -27,6 +28,7 @@ __all__ = ["DEFAULT_MEMORY", "PairFunction", "UStatistics", "u_statistics"]
 DEFAULT_MEMORY = 256 * 2**20
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
 _NUMPY_TILE, _OTHER_TILE = 384, 1536
+_ALL_PAIRS = Complete()
 # Overflow is the caller's to see, in the sums; NumPy's own warnings would only come on top.
 _QUIETLY = np.errstate(over="ignore", invalid="ignore")
 
@@ -55,10 +57,13 @@ def u_statistics(
     reference: Array,
     signs: Signs | None = None,
     *,
+    estimator: Estimator = _ALL_PAIRS,
     tile: int | None = None,
     memory: int = DEFAULT_MEMORY,
 ) -> UStatistics:
-    """Average of H over pairs i != j and, with signs e, e' H e / (n (n - 1)) for every column of signs.
+    """Average of H over the estimator's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
+
+    Features are averaged over all pairs: these cost no more.
 
     `reference` is any array of n rows that says on which backend, device and dtype to work. `tile` overrides the tile
     that follows from `memory`; it must be a multiple of 8 and changes results by rounding only.
@@ -68,17 +73,19 @@ def u_statistics(
     pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) else 1
-    tile = tile or _tile_edge(pairs, reference, signs, n_threads, memory)
+    pairing = Pairing.of(estimator, n)
+    tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     blocks = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
     placed = None if signs is None else signs.on(reference)
-    work = partial(_row_block, pairs, features, blocks, placed)
+    work = partial(_row_block, pairs, features, pairing, blocks, placed)
 
     sums: list[list[Array]] = [[0.0] * len(blocks) for _ in pairs]
     resampled: list[Array] = [0.0] * len(pairs)
     totals: list[FeatureSums] = []
-    for i, (rows, of_features) in enumerate(_run(work, blocks, n_threads)):
+    n_tiles = [len(_columns(pairing, blocks, i)) for i in range(len(blocks))]
+    for i, (rows, of_features) in enumerate(_run(work, n_tiles, n_threads)):
         for v, (own, others, drawn) in enumerate(rows):
             sums[v][i] = sums[v][i] + own
             for j, other in enumerate(others, start=i):
@@ -93,8 +100,8 @@ def u_statistics(
             found.append(u_statistic_of(function, next(with_totals), blocks))
         else:
             parts, drawn = next(of_pairs)
-            contributions = xp.concat(parts) / (n * (n - 1))
-            found.append((xp.sum(contributions), drawn / (n * (n - 1)), contributions))
+            contributions = xp.concat(parts) / (2 * pairing.n_pairs)
+            found.append((xp.sum(contributions), drawn / (2 * pairing.n_pairs), contributions))
     statistic, null, shares = zip(*found, strict=True)
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
 
@@ -106,6 +113,7 @@ _OfPairs = tuple[Array, list[Array], Array]
 def _row_block(
     functions: Sequence[PairFunction],
     features: Sequence[Features],
+    pairing: Pairing,
     blocks: list[slice],
     signs: PlacedSigns | None,
     i: int,
@@ -114,10 +122,10 @@ def _row_block(
     own: list[Array] = [0.0] * len(functions)
     others: list[list[Array]] = [[] for _ in functions]
     products: list[Array] = [0.0] * len(functions)
-    for cols in blocks[i:] if functions else ():
+    for cols in _columns(pairing, blocks, i) if functions else ():
         flips = None if signs is None else signs(cols)
         for v, function in enumerate(functions):
-            block = function(blocks[i], cols)
+            block = pairing.masked(function(blocks[i], cols), blocks[i], cols)
             if cols is blocks[i]:
                 block = _half_without_diagonal(block)
             xp, dtype = array_namespace(block), accumulation_dtype(block)
@@ -133,6 +141,11 @@ def _row_block(
     return list(zip(own, others, products, strict=True)), of_features
 
 
+def _columns(pairing: Pairing, blocks: list[slice], i: int) -> list[slice]:
+    """Of the tiles of this block of rows, on the diagonal and to its right."""
+    return blocks[i : -(-pairing.last(blocks[i].stop) // blocks[0].stop)]
+
+
 def _half_without_diagonal(block: Array) -> Array:
     """A tile on the diagonal holds every pair twice; halved, it counts like any other tile and its transpose."""
     xp = array_namespace(block)
@@ -141,32 +154,37 @@ def _half_without_diagonal(block: Array) -> Array:
 
 
 def _run(
-    work: Callable[[int], tuple[list[_OfPairs], list[FeatureSums]]], blocks: list[slice], n_threads: int
+    work: Callable[[int], tuple[list[_OfPairs], list[FeatureSums]]], n_tiles: list[int], n_threads: int
 ) -> Iterator[tuple[list[_OfPairs], list[FeatureSums]]]:
     """Results of the blocks of rows in their order, so that sums do not depend on the number of threads."""
-    if len(blocks) == 1:
+    if len(n_tiles) == 1:
         yield work(0)
         return
     with ExitStack() as stack:
-        advance = stack.enter_context(progress(len(blocks) * (len(blocks) + 1) // 2, "tile", delay=2.0))
+        advance = stack.enter_context(progress(sum(n_tiles), "tile", delay=2.0))
         if n_threads > 1:
             # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
             stack.enter_context(all_cores())
             pool = ThreadPoolExecutor(n_threads)
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-            results: Iterator[tuple[list[_OfPairs], list[FeatureSums]]] = pool.map(work, range(len(blocks)))
+            results: Iterator[tuple[list[_OfPairs], list[FeatureSums]]] = pool.map(work, range(len(n_tiles)))
         else:
-            results = map(work, range(len(blocks)))
+            results = map(work, range(len(n_tiles)))
         for i, result in enumerate(results):
-            advance(len(blocks) - i)
+            advance(n_tiles[i])
             yield result
 
 
 def _tile_edge(
-    functions: Sequence[PairFunction], reference: Array, signs: Signs | None, n_threads: int, memory: int
+    functions: Sequence[PairFunction],
+    pairing: Pairing,
+    reference: Array,
+    signs: Signs | None,
+    n_threads: int,
+    memory: int,
 ) -> int:
     """The preferred tile, halved until all threads together stay within `memory`."""
-    tile = _NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE
+    tile = pairing.preferred_tile(_NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE)
     per_pair = max((function.floats_per_pair for function in functions), default=0)
     per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
     itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
