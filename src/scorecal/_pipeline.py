@@ -16,7 +16,7 @@ from .coordinates.identity import name_of
 from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import Features, PairFunction, Signs, draw_signs, u_statistics
-from .resampling.estimators import Block, Complete, Estimator, Linear, Pairing
+from .resampling.estimators import Complete, Estimator, Linear, Pairing
 from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
@@ -66,26 +66,23 @@ def bootstrap_result(
         raise TypeError(
             "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
         )
-    if isinstance(estimator, Block | Linear) and not isinstance(pairs.function, Features):
-        return _result_of_blocks(pairs, n_resamples, estimator)
+    if isinstance(estimator, Linear) and not isinstance(pairs.function, Features):
+        return _result_two_by_two(pairs, n_resamples)
     signs = draw_signs(reference.shape[0], n_resamples, rng)
     result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs, estimator)[0]
     return replace(result, coordinates=pairs.space)
 
 
-def _result_of_blocks(pairs: Pairs, n_resamples: int, estimator: Block | Linear) -> CalibrationResult:
-    """Blocks are independent and alike: the mean over them, in units of its error, follows Student's t."""
+def _result_two_by_two(pairs: Pairs, n_resamples: int) -> CalibrationResult:
+    """Points two by two are independent and alike: their mean, in units of its error, follows Student's t."""
     from scipy.stats import t
 
     n = int(pairs.reference.shape[0])
-    pairing = Pairing.of(estimator, n)
+    pairing = Pairing.of(Linear(), n)
     if pairing.n_blocks < 2:
-        raise ValueError(
-            f"`estimator` {estimator!r} makes one block of the {n} targets, and needs at least two to compare. Use a "
-            "smaller `size`, or `estimator='complete'`."
-        )
+        raise ValueError(f"`estimator='linear'` needs at least 4 targets, but `y` has {n}.")
     with without_gradients(pairs.reference):
-        totals = u_statistics([pairs.function], pairs.reference, estimator=estimator)
+        totals = u_statistics([pairs.function], pairs.reference, estimator=Linear())
     contributions = to_numpy(totals.contributions)[0].astype(np.float64)
     block = pairing.block_of(np.arange(n))
     sizes = np.bincount(block)

@@ -48,7 +48,7 @@ class Incomplete:
 
 @dataclass(frozen=True)
 class Block:
-    """All pairs inside blocks of points. Blocks are alike, so their mean is compared with Student's t: no bootstrap.
+    """All pairs inside blocks of points, and the wild bootstrap: cost n times the size of a block.
 
     Parameters
     ----------
@@ -65,7 +65,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Linear:
-    """Points two by two: blocks of size 2, the least that there is to compute."""
+    """Points two by two, the least that there is to compute. Their mean is compared with Student's t: no bootstrap.
+
+    p-values are ranks among `n_resamples` quantiles of it. In `calibration_test`, which combines several statistics,
+    signs are used here too.
+    """
 
 
 Estimator = Complete | Incomplete | Block | Linear
