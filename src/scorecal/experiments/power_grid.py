@@ -107,14 +107,12 @@ ALL = [OURS, FITTED, PAPER, SKCE_TEST, *OTHERS]
 
 
 def null_cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
-    """Calibrated predictions, with moments known and fitted; of far modes, scores do not tell the moments."""
-    calibrated = [row for row in rows if row.calibrated]
-    near = [row.model for row in calibrated if not row.name.startswith("far modes")]
-    return grid([row.model for row in calibrated], [OURS], sizes) + grid(near, [FITTED], sizes)
+    """Calibrated predictions, with moments known and fitted."""
+    return grid([row.model for row in rows if row.calibrated], [OURS, FITTED], sizes)
 
 
 def cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
     """Every test on every row; SKCE where it has a closed form and does not take too long."""
-    cells = grid([row.model for row in rows], [OURS, PAPER, *OTHERS], sizes)
+    cells = grid([row.model for row in rows], [OURS, FITTED, PAPER, *OTHERS], sizes)
     closed = [row for row in rows if not row.name.startswith(("bounded", "skewed"))]
     return cells + [Cell(row.model, n, SKCE_TEST) for row in closed for n in sizes if n <= _MOST_FOR_SKCE[row.dim]]
