@@ -55,7 +55,13 @@ def main() -> None:
     for model, n in ((model, n) for model in ("mgm", "lgm", "qgm") for n in (500, 2000)):
         found = [f"{rate(model, 0.0, n, estimator, options.repeats):.3f}" for estimator in CHEAP.values()]
         lines.append(f"| {model}, {n} | {' | '.join(found)} |")
-    lines += ["", "Power at equal cost:", "", "| estimator | n | pairs | mgm .1 | qgm .5 |", "|---|---|---|---|---|"]
+    lines += [
+        "",
+        f"Power at equal cost, {options.repeats // 5} data sets:",
+        "",
+        "| estimator | n | pairs | mgm .1 | qgm .5 |",
+        "|---|---|---|---|---|",
+    ]
     for name, (n, estimator) in EQUAL.items():
         found = [
             f"{rate(model, size, n, estimator, options.repeats // 5):.2f}"
