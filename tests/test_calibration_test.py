@@ -9,7 +9,7 @@ import torch
 import scorecal as sc
 from scorecal.experiments import bounded, flawed, modes
 from scorecal.experiments.power_grid import situations
-from scorecal.views import Gain, Traits, View, default_views
+from scorecal.views import Gain, Shares, Traits, View, default_views
 from scorecal.views.functions import function_of
 from scorecal.views.min_p import combine
 from scorecal.views.space import space_of
@@ -158,7 +158,8 @@ def test_features_of_components_have_mean_zero():
     mixture = sc.GaussianMixture([[0.3, 0.7]] * 4001, [[-1.5, 1.0]] * 4001, [[0.6, 1.4]] * 4001)
     space = space_of(mixture, y, 0.0, np.random.default_rng(0))
     density = np.exp(mixture.log_prob(y))
-    for kernel in (sc.kernels.BoundedRadial(2.0), sc.kernels.Trace(), sc.kernels.Rank(2), sc.kernels.Constant()):
+    tried = (sc.kernels.BoundedRadial(2.0), sc.kernels.Trace(), sc.kernels.Rank(2), sc.kernels.Constant(), Shares())
+    for kernel in tried:
         view = View("c", "any", kernel, coordinates="component")
         features, _ = function_of(view, space, y, np.random.default_rng(0))
         f = features.function(slice(0, 4001))[:, 0]
@@ -493,6 +494,15 @@ def test_arrays_of_scores_on_a_box():
             TypeError,
             "for `GaussianMixture`",
         ),
+        (lambda p, y: sc.calibration_test(p, y, coordinates=3), TypeError, "`coordinates` must be a function"),
+        (
+            lambda p, y: sc.calibration_test(
+                p, y, views=[View("n", "modes", ONE, noise=1.0)], coordinates=sc.coordinates.whiten()
+            ),
+            ValueError,
+            "in their own `coordinates`",
+        ),
+        (lambda p, y: View("a", "modes", Shares()), ValueError, "`Shares` are for coordinates of components"),
         (lambda p, y: View(3, "bias", ONE), TypeError, "`name` must be text"),
         (lambda p, y: View("a", "bias", ONE, largest="no"), TypeError, "`largest` must be True or False"),
         (lambda p, y: View("a", "bias", ONE, noise=1e200), ValueError, "`noise` must be between"),

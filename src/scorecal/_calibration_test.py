@@ -100,10 +100,14 @@ def calibration_test(
     targets = as_targets(y, predictions)
     if not has_values(targets):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
+    if coordinates is not None and not callable(coordinates):
+        raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
     spaces: dict[float, Space] = {0.0: space_of(predictions, targets, 0.0, generator, coordinates)}
     space = spaces[0.0]
     if views is not None:
         chosen = _checked(views, predictions)
+        if coordinates is not None and any(view.noise or view.coordinates == "component" for view in chosen):
+            raise ValueError("`views` with noise or of components are for predictions in their own `coordinates`.")
     else:
         chosen = default_views(predictions if coordinates is None else space.predictions.dim)
     functions, used, bandwidths = [], [], []

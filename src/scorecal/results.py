@@ -104,7 +104,8 @@ class CombinedResult(CalibrationResult):
         What each view saw.
     seen : tuple of str
         Kinds of miscalibration for which there is evidence at the 5 % level, the clearest first: "bias",
-        "over-confidence", "under-confidence", "correlation", "dependence", "shape", "modes"; empty if not rejected.
+        "over-confidence", "under-confidence", "correlation", "dependence", "shape", "modes"; "any" alone where no
+        view names the kind; empty if not rejected.
     message : str
         The outcome in words.
     cannot_see : tuple of str
