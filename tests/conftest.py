@@ -1,5 +1,8 @@
-"""One fixture for all backends: `backend.array(x)` makes an array of it, `backend.name` tells which."""
+"""Backends, `backend.array(x)` makes an array of it and `backend.name` tells which; and a dask cluster."""
 
+import socket
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,3 +42,29 @@ def make_backend(name):
 @pytest.fixture(params=["numpy", "torch", "cuda", "jax", "strict"])
 def backend(request):
     return make_backend(request.param)
+
+
+@pytest.fixture
+def dask_cluster(tmp_path):
+    """A scheduler and two workers without nannies, each a process of its own; one of them runs two tasks at a time."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    dask = [sys.executable, "-m", "distributed.cli.dask_"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    scheduler = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    processes = [subprocess.Popen([*dask[:2], dask[2] + "scheduler", *scheduler], **quiet)]
+    for n_threads in (1, 2):
+        worker = [address, "--no-nanny", "--nthreads", str(n_threads), "--no-dashboard"]
+        processes.append(subprocess.Popen([*dask[:2], dask[2] + "worker", *worker], **quiet))
+    try:
+        from distributed import Client
+
+        with Client(address, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

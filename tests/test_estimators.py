@@ -7,7 +7,7 @@ import torch
 from scipy import stats
 
 import scorecal as sc
-from scorecal.resampling import draw_signs, u_statistics
+from scorecal.resampling import Plan, draw_signs, u_statistics
 from scorecal.resampling.estimators import Block, Complete, Incomplete, Linear, Pairing
 
 EVERY = [Complete(), Incomplete(1), Incomplete(5), Incomplete(500), Block(), Block(2), Block(7), Block(500), Linear()]
@@ -48,7 +48,7 @@ def test_against_brute_force(estimator, n):
     kept = np.where(chosen, values, 0.0)
     assert Pairing.of(estimator, n).n_pairs == chosen.sum() / 2
     for tile in (None, 8, 16):
-        found = u_statistics([Table(values)], features, signs, estimator=estimator, tile=tile)
+        found = u_statistics([Table(values)], features, signs, plan=Plan(estimator), tile=tile)
         assert found.statistic[0] == pytest.approx(kept.sum() / chosen.sum())
         np.testing.assert_allclose(found.contributions[0], kept.sum(axis=1) / chosen.sum(), atol=1e-12)
         expected = np.einsum("ib,ij,jb->b", flips, kept, flips) / chosen.sum()

@@ -2,15 +2,13 @@
 
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing, contextmanager
 
 import pytest
-from distributed import Client
+from processes import is_gone, wait_until
 
 # Tests that leave a mark with the number of their process, and take their time.
 SCRIPT = """
@@ -20,7 +18,7 @@ from functools import partial
 from pathlib import Path
 import scorecal as sc
 from scorecal.experiments import KCCSD, SKCE, Model, Test, grid, lgm, qgm, sweep
-from scorecal.resampling.workers import cluster
+from scorecal.resampling.dask_cluster import cluster
 
 folder, workers, address, pause = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
 largest_file = int(sys.argv[5])
@@ -84,22 +82,6 @@ def table(folder):
 
 def marks(folder):
     return [int(path.name.split(".")[0]) for path in folder.glob("*.mark")]
-
-
-def wait_until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
-
-
-def is_gone(pid):
-    """Ended, or only not yet buried."""
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 def test_two_workers_give_the_table_of_one(script, undisturbed, tmp_path):
@@ -166,30 +148,6 @@ def test_a_second_run_on_the_same_file_says_so_and_stops(script, undisturbed, tm
     assert "results.sqlite is in use by another run" in errors
     run(script, tmp_path)
     assert table(tmp_path) == undisturbed
-
-
-@pytest.fixture
-def dask_cluster(tmp_path):
-    """A scheduler and two workers without nannies, each a process of its own; one of them runs two tasks at a time."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    dask = [sys.executable, "-m", "distributed.cli.dask_"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    scheduler = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-    processes = [subprocess.Popen([*dask[:2], dask[2] + "scheduler", *scheduler], **quiet)]
-    for n_threads in (1, 2):
-        worker = [address, "--no-nanny", "--nthreads", str(n_threads), "--no-dashboard"]
-        processes.append(subprocess.Popen([*dask[:2], dask[2] + "worker", *worker], **quiet))
-    try:
-        with Client(address, timeout=60) as client:
-            client.wait_for_workers(2, timeout=60)
-        yield address
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(script, undisturbed, tmp_path, dask_cluster):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scorecal._arrays import to_numpy
-from scorecal.resampling import Signs, draw_signs, engine, u_statistics
+from scorecal.resampling import Plan, Signs, draw_signs, engine, u_statistics
 
 RNG = np.random.default_rng(9)
 
@@ -103,7 +103,7 @@ def test_no_tile_exceeds_the_memory():
             seen.append((rows.stop - rows.start) * (cols.stop - cols.start))
             return np.zeros((rows.stop - rows.start, cols.stop - cols.start))
 
-    u_statistics([Watched(None)], np.zeros((3000, 1)), memory=4_000_000)
+    u_statistics([Watched(None)], np.zeros((3000, 1)), plan=Plan(memory=4_000_000))
     assert max(seen) * 50 * 8 * engine.cpu_count() <= 4_000_000
     assert max(seen) > 1000
 

@@ -12,7 +12,9 @@ from ._pipeline import as_generator, as_targets, bootstrap_results, check_n_resa
 from .coordinates import Coordinates
 from .predictions import Gaussian, GaussianMixture, Predictions
 from .resampling import draw_signs
-from .resampling.estimators import Estimator, as_estimator
+from .resampling.estimators import Estimator
+from .resampling.plan import as_plan
+from .resampling.workers import Map
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
 from .views.functions import function_of
@@ -31,6 +33,8 @@ def calibration_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    memory: float | None = None,
+    workers: int | Map | None = None,
     rng: Any = None,
 ) -> CombinedResult:
     r"""Test whether predictions are calibrated, from their scores alone, and say what is wrong with them.
@@ -54,6 +58,8 @@ def calibration_test(
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs; with signs in all cases. Other views average
         all pairs at no cost.
+    memory, workers
+        As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
         Source of noise, base points and signs.
 
@@ -96,7 +102,8 @@ def calibration_test(
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
     'Calibration is not rejected (p = 0.188, n = 300).'
     """
-    generator, n_resamples, chosen_pairs = as_generator(rng), check_n_resamples(n_resamples), as_estimator(estimator)
+    generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
+    plan = as_plan(estimator, memory, workers)
     targets = as_targets(y, predictions)
     if not has_values(targets):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
@@ -122,7 +129,7 @@ def calibration_test(
     if not used:
         raise ValueError("`views` see nothing here: they compare predictions, and all predictions are alike.")
     signs = draw_signs(predictions.n, n_resamples, generator)
-    results = bootstrap_results(functions, targets, bandwidths, signs, chosen_pairs)
+    results = bootstrap_results(functions, targets, bandwidths, signs, plan)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),

@@ -27,7 +27,9 @@ from .kernels.gram import distribution_gram
 from .kernels.products import Product
 from .predictions import Predictions
 from .resampling import Features, PairFunction
-from .resampling.estimators import Estimator, as_estimator
+from .resampling.estimators import Estimator
+from .resampling.plan import as_plan
+from .resampling.workers import Map
 from .results import CalibrationResult
 from .statistics import (
     FunctionStein,
@@ -51,6 +53,8 @@ def kccsd_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    memory: float | None = None,
+    workers: int | Map | None = None,
     rng: Any = None,
 ) -> CalibrationResult:
     r"""Test whether predictions are calibrated, from their scores alone.
@@ -78,6 +82,12 @@ def kccsd_test(
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
+    memory : float, optional
+        Bytes that the tiles may take in each process, 256 MB by default.
+    workers : int or map-like callable, optional
+        None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
+        core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed
+        wherever it runs them.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order. The same seed gives the same result on every backend.
 
@@ -119,10 +129,10 @@ def kccsd_test(
     >>> sc.kccsd_test(sc.Gaussian(mean + 0.5, 1.0), y, rng=1).pvalue
     0.001
     """
-    n_resamples, chosen = check_n_resamples(n_resamples), as_estimator(estimator)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
     rng = as_generator(rng)
     pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return bootstrap_result(pairs, n_resamples, rng, chosen)
+    return bootstrap_result(pairs, n_resamples, rng, plan)
 
 
 def kccsd(

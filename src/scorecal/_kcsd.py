@@ -25,7 +25,9 @@ from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import EmbeddingGram, Gram, radial_gram
 from .predictions import Predictions, ScoreFunction, Scores, check_predictions, held_array
-from .resampling.estimators import Estimator, as_estimator
+from .resampling.estimators import Estimator
+from .resampling.plan import as_plan
+from .resampling.workers import Map
 from .results import CalibrationResult
 from .statistics import cast_gram, stein_pairs, sufficient_dtype
 
@@ -42,6 +44,8 @@ def kcsd_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    memory: float | None = None,
+    workers: int | Map | None = None,
     rng: Any = None,
 ) -> CalibrationResult:
     """Test whether predictions are the conditional distributions of the targets given the inputs.
@@ -60,7 +64,7 @@ def kcsd_test(
         The inputs; (n,) for p = 1. Bring columns to comparable units: distances between rows are what counts.
     input_kernel, target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
-    coordinates, n_resamples, estimator, rng
+    coordinates, n_resamples, estimator, memory, workers, rng
         As for `kccsd_test`.
 
     Returns
@@ -85,10 +89,10 @@ def kcsd_test(
     >>> sc.kccsd_test(marginal, y, rng=0).rejects(), sc.kcsd_test(marginal, y, x, rng=0).rejects()
     (False, True)
     """
-    n_resamples, chosen = check_n_resamples(n_resamples), as_estimator(estimator)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
     rng = as_generator(rng)
     pairs = kcsd_pairs(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
-    return bootstrap_result(pairs, n_resamples, rng, chosen)
+    return bootstrap_result(pairs, n_resamples, rng, plan)
 
 
 def kcsd(
@@ -117,6 +121,8 @@ def ksd_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    memory: float | None = None,
+    workers: int | Map | None = None,
     rng: Any = None,
 ) -> CalibrationResult:
     """Test whether all targets are draws from one distribution: the kernel Stein discrepancy.
@@ -127,7 +133,7 @@ def ksd_test(
         One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
-    target_kernel, coordinates, n_resamples, estimator, rng
+    target_kernel, coordinates, n_resamples, estimator, memory, workers, rng
         As for `kccsd_test`.
 
     Examples
@@ -139,7 +145,7 @@ def ksd_test(
     >>> sc.ksd_test(sc.Gaussian([[0.3, 0.0]], 1.0), y, rng=0).rejects()
     True
     """
-    n_resamples, chosen = check_n_resamples(n_resamples), as_estimator(estimator)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     rng = as_generator(rng)
     _, targets, scores, space = _one_distribution(predictions, y, coordinates, rng)
@@ -148,7 +154,7 @@ def ksd_test(
     dtype = sufficient_dtype(targets, bandwidth, [constant])
     targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
     function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(constant, dtype))
-    return bootstrap_result(Pairs(function, targets, {"target": bandwidth}, space), n_resamples, rng, chosen)
+    return bootstrap_result(Pairs(function, targets, {"target": bandwidth}, space), n_resamples, rng, plan)
 
 
 def kcsd_pairs(

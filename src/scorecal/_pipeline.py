@@ -16,7 +16,8 @@ from .coordinates.identity import name_of
 from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import Features, PairFunction, Signs, draw_signs, u_statistics
-from .resampling.estimators import Complete, Estimator, Linear, Pairing
+from .resampling.estimators import Linear, Pairing
+from .resampling.plan import Plan
 from .results import CalibrationResult, calibration_result, check_overflow
 
 __all__ = [
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 
-_ALL_PAIRS = Complete()
+_DEFAULT = Plan()
 
 
 class Pairs(NamedTuple):
@@ -58,7 +59,7 @@ def statistic_of(pairs: Pairs) -> Array:
 
 
 def bootstrap_result(
-    pairs: Pairs, n_resamples: int, rng: np.random.Generator, estimator: Estimator = _ALL_PAIRS
+    pairs: Pairs, n_resamples: int, rng: np.random.Generator, plan: Plan = _DEFAULT
 ) -> CalibrationResult:
     """The U-statistic ranked among its wild-bootstrap draws, or among quantiles of Student's t."""
     reference = pairs.reference
@@ -66,23 +67,23 @@ def bootstrap_result(
         raise TypeError(
             "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
         )
-    if isinstance(estimator, Linear) and not isinstance(pairs.function, Features):
-        return _result_two_by_two(pairs, n_resamples)
+    if isinstance(plan.estimator, Linear) and not isinstance(pairs.function, Features):
+        return _result_two_by_two(pairs, n_resamples, plan)
     signs = draw_signs(reference.shape[0], n_resamples, rng)
-    result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs, estimator)[0]
+    result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs, plan)[0]
     return replace(result, coordinates=pairs.space)
 
 
-def _result_two_by_two(pairs: Pairs, n_resamples: int) -> CalibrationResult:
+def _result_two_by_two(pairs: Pairs, n_resamples: int, plan: Plan) -> CalibrationResult:
     """Points two by two are independent and alike: their mean, in units of its error, follows Student's t."""
     from scipy.stats import t
 
     n = int(pairs.reference.shape[0])
-    pairing = Pairing.of(Linear(), n)
+    pairing = Pairing.of(plan.estimator, n)
     if pairing.n_blocks < 2:
         raise ValueError(f"`estimator='linear'` needs at least 4 targets, but `y` has {n}.")
     with without_gradients(pairs.reference):
-        totals = u_statistics([pairs.function], pairs.reference, estimator=Linear())
+        totals = u_statistics([pairs.function], pairs.reference, plan=plan)
     contributions = to_numpy(totals.contributions)[0].astype(np.float64)
     block = pairing.block_of(np.arange(n))
     sizes = np.bincount(block)
@@ -98,12 +99,12 @@ def bootstrap_results(
     reference: Array,
     bandwidths: Sequence[Mapping[str, Any]],
     signs: Signs,
-    estimator: Estimator = _ALL_PAIRS,
+    plan: Plan = _DEFAULT,
     tile: int | None = None,
 ) -> list[CalibrationResult]:
     """Several U-statistics in one pass over the pairs, each ranked among its draws with the same signs."""
     with without_gradients(reference):
-        totals = u_statistics(functions, reference, signs, estimator=estimator, tile=tile)
+        totals = u_statistics(functions, reference, signs, plan=plan, tile=tile)
     statistics, null, contributions = (
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )

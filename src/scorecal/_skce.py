@@ -27,7 +27,9 @@ from .kernels.mean_embeddings import MeanEmbeddings
 from .kernels.products import Product
 from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
 from .predictions import Gaussian as GaussianPredictions
-from .resampling.estimators import Estimator, as_estimator
+from .resampling.estimators import Estimator
+from .resampling.plan import as_plan
+from .resampling.workers import Map
 from .results import CalibrationResult
 from .statistics import ProductOfPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
 
@@ -62,6 +64,8 @@ def skce_test(
     sampler: MALA | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    memory: float | None = None,
+    workers: int | Map | None = None,
     rng: Any = None,
 ) -> SKCEResult:
     r"""Test whether predictions are calibrated, by expectations under the predictions.
@@ -88,6 +92,12 @@ def skce_test(
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         As for `kccsd_test`.
+    memory : float, optional
+        Bytes that the tiles may take in each process, 256 MB by default.
+    workers : int or map-like callable, optional
+        None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
+        core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed
+        wherever it runs them.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order.
 
@@ -122,10 +132,10 @@ def skce_test(
     >>> by_chains.rejects(), by_chains.expectations
     (True, 'mcmc')
     """
-    n_resamples, chosen = check_n_resamples(n_resamples), as_estimator(estimator)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
     rng = as_generator(rng)
     pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = bootstrap_result(pairs, n_resamples, rng, chosen)
+    result = bootstrap_result(pairs, n_resamples, rng, plan)
     return SKCEResult(**vars(result), **how)
 
 

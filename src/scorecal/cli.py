@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import __version__
-from .resampling.workers import WorkerDiedError
+from .resampling.dask_cluster import WorkerDiedError
 
 __all__ = ["main"]
 

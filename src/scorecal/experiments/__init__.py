@@ -1,6 +1,6 @@
 """The paper's experiments, and others like them."""
 
-from ..resampling.workers import cluster
+from ..resampling.dask_cluster import cluster
 from .dataset import Model
 from .flaws import FLAWS, bounded, flawed, modes, skewed
 from .models import hgm, lgm, mgm, qgm

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from ..resampling.workers import cluster
+from ..resampling.dask_cluster import cluster
 from . import authors
 from .drawing import draw
 from .figures import Figure

@@ -132,8 +132,7 @@ def sweep(
             for found in spreading:
                 if not isinstance(found, list):
                     raise TypeError(
-                        f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For a "
-                        "dask cluster use `with experiments.cluster(address) as workers`."
+                        f"`workers` must be a map that returns results, but it gave a {type(found).__name__}."
                     )
                 record(store, found)
                 results.update(found)

@@ -1,45 +1,48 @@
-"""Complete U-statistics and their wild bootstrap, tile by tile over the upper triangle.
+"""U-statistics and their wild bootstrap, tile by tile over the upper triangle.
 
 The engine knows pair functions, features of rows and signs, nothing of what they mean. No n x n array is ever made:
-besides its inputs and the packed signs it holds a few tiles, within `memory` bytes, and vectors of length n and B.
+besides its inputs and the packed signs it holds a few tiles, within the memory of the plan, and vectors of length n and
+B.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
+from functools import partial, reduce
+from operator import add
+from typing import TypeVar
 
-import numpy as np
-from array_api_compat import is_numpy_array
+from array_api_compat import is_jax_array, is_numpy_array
 
-from .._arrays import Array, accumulation_dtype, array_namespace, device_of
-from .estimators import Complete, Estimator, Pairing
+from .._arrays import Array, array_namespace
+from .estimators import Pairing
 from .features import Features, FeatureSums, feature_sums, u_statistic_of
+from .plan import Plan
 from .progress import progress
 from .signs import PlacedSigns, Signs
-from .threads import all_cores, cpu_count
+from .threads import cpu_count, in_threads
+from .tiles import (
+    QUIETLY,
+    PairFunction,
+    PairSums,
+    Strip,
+    Triangle,
+    add_up,
+    groups_of_strips,
+    sums_of_strip,
+    sums_of_strips,
+)
+from .workers import in_order, spread
 
-__all__ = ["DEFAULT_MEMORY", "PairFunction", "UStatistics", "u_statistics"]
+__all__ = ["UStatistics", "u_statistics"]
 
-DEFAULT_MEMORY = 256 * 2**20
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
 _NUMPY_TILE, _OTHER_TILE = 384, 1536
-_ALL_PAIRS = Complete()
-# Overflow is the caller's to see, in the sums; NumPy's own warnings would only come on top.
-_QUIETLY = np.errstate(over="ignore", invalid="ignore")
-
-
-class PairFunction(Protocol):
-    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory of one pair."""
-
-    @property
-    def floats_per_pair(self) -> int: ...
-
-    def __call__(self, rows: slice, cols: slice) -> Array: ...
+_N_TASKS = 64  # for workers, however many there are: few enough for what they send back, and enough to share out
+_DEFAULT = Plan()
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,128 +54,85 @@ class UStatistics:
     contributions: Array  # (V, n); each row adds up to its statistic
 
 
-@_QUIETLY
+@QUIETLY
 def u_statistics(
     functions: Sequence[PairFunction | Features],
     reference: Array,
     signs: Signs | None = None,
     *,
-    estimator: Estimator = _ALL_PAIRS,
+    plan: Plan = _DEFAULT,
     tile: int | None = None,
-    memory: int = DEFAULT_MEMORY,
 ) -> UStatistics:
-    """Average of H over the estimator's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
+    """Average of H over the plan's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
 
     Features are averaged over all pairs: these cost no more.
 
     `reference` is any array of n rows that says on which backend, device and dtype to work. `tile` overrides the tile
-    that follows from `memory`; it must be a multiple of 8 and changes results by rounding only.
+    that follows from the plan's memory; it must be a multiple of 8 and changes results by rounding only.
     """
+    if plan.workers is not None and is_jax_array(reference):
+        raise TypeError(
+            "`workers` are for NumPy and torch arrays, but these are of JAX, whose settings (such as 64-bit floats) "
+            "other processes do not share. Leave `workers` out: JAX uses all cores; or give NumPy arrays."
+        )
     n = int(reference.shape[0])
     xp = array_namespace(reference)
     pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
     features = [function for function in functions if isinstance(function, Features)]
-    n_threads = cpu_count() if is_numpy_array(reference) else 1
-    pairing = Pairing.of(estimator, n)
-    tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, memory)
+    n_threads = cpu_count() if is_numpy_array(reference) and plan.workers is None else 1
+    pairing = Pairing.of(plan.estimator, n)
+    tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, plan.memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
-    blocks = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
-    placed = None if signs is None else signs.on(reference)
-    work = partial(_row_block, pairs, features, pairing, blocks, placed)
-
-    sums: list[list[Array]] = [[0.0] * len(blocks) for _ in pairs]
-    resampled: list[Array] = [0.0] * len(pairs)
-    totals: list[FeatureSums] = []
-    n_tiles = [len(_columns(pairing, blocks, i)) for i in range(len(blocks))]
-    for i, (rows, of_features) in enumerate(_run(work, n_tiles, n_threads)):
-        for v, (own, others, drawn) in enumerate(rows):
-            sums[v][i] = sums[v][i] + own
-            for j, other in enumerate(others, start=i):
-                sums[v][j] = sums[v][j] + other
-            resampled[v] = resampled[v] + drawn
-        totals = [a + b for a, b in zip(totals, of_features, strict=True)] if totals else of_features
-
+    triangle = Triangle(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference))
+    of_pairs = iter(_sums_of_pairs(triangle, plan, n_threads) if pairs else [])
+    of_features = iter(_sums_of_features(features, triangle, n_threads) if features else [])
     found = []
-    of_pairs, with_totals = iter(zip(sums, resampled, strict=True)), iter(totals)
     for function in functions:
         if isinstance(function, Features):
-            found.append(u_statistic_of(function, next(with_totals), blocks))
+            found.append(u_statistic_of(function, next(of_features), triangle.blocks))
         else:
-            parts, drawn = next(of_pairs)
-            contributions = xp.concat(parts) / (2 * pairing.n_pairs)
-            found.append((xp.sum(contributions), drawn / (2 * pairing.n_pairs), contributions))
+            sums = next(of_pairs)
+            contributions = xp.concat(sums.by_block) / (2 * pairing.n_pairs)
+            found.append((xp.sum(contributions), sums.drawn / (2 * pairing.n_pairs), contributions))
     statistic, null, shares = zip(*found, strict=True)
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
 
 
-_OfPairs = tuple[Array, list[Array], Array]
+def _sums_of_pairs(triangle: Triangle, plan: Plan, n_threads: int) -> list[PairSums]:
+    """Of each H over all tiles, added up in their order, so that sums do not depend on who was faster."""
+    if plan.workers is None:
+        groups = [[strip] for strip in triangle.strips]
+        parts = in_threads(partial(sums_of_strip, triangle), triangle.strips, n_threads)
+    else:
+        groups = groups_of_strips(triangle, _N_TASKS)
+        parts = in_order(spread(_numbered, list(enumerate(groups)), plan.workers, triangle))
+    sizes = [sum(strip.last - strip.first for strip in group) for group in groups]
+    with closing(parts), progress(sum(sizes), "tile", delay=2.0) as advance:
+        return add_up(_counted(parts, sizes, advance), triangle)
 
 
-@_QUIETLY
-def _row_block(
-    functions: Sequence[PairFunction],
-    features: Sequence[Features],
-    pairing: Pairing,
-    blocks: list[slice],
-    signs: PlacedSigns | None,
-    i: int,
-) -> tuple[list[_OfPairs], list[FeatureSums]]:
-    """For each H: row sums of this block of rows, column sums of it and every later block, and e' H e; and features."""
-    own: list[Array] = [0.0] * len(functions)
-    others: list[list[Array]] = [[] for _ in functions]
-    products: list[Array] = [0.0] * len(functions)
-    for cols in _columns(pairing, blocks, i) if functions else ():
-        flips = None if signs is None else signs(cols)
-        for v, function in enumerate(functions):
-            block = pairing.masked(function(blocks[i], cols), blocks[i], cols)
-            if cols is blocks[i]:
-                block = _half_without_diagonal(block)
-            xp, dtype = array_namespace(block), accumulation_dtype(block)
-            own[v] = own[v] + xp.astype(xp.sum(block, axis=1), dtype, copy=False)
-            others[v].append(xp.astype(xp.sum(block, axis=0), dtype, copy=False))
-            if flips is not None:
-                products[v] += xp.astype(block @ xp.astype(flips, block.dtype, copy=False), dtype, copy=False)
-    flips = None if signs is None else signs(blocks[i])
-    if flips is not None:
-        xp = array_namespace(flips)
-        products = [2.0 * xp.sum(flips * product, axis=0) for product in products]
-    of_features = [feature_sums(each, blocks[i], flips) for each in features]
-    return list(zip(own, others, products, strict=True)), of_features
+def _counted(parts: Iterator[_Part], sizes: Sequence[int], advance: Callable[[int], object]) -> Iterator[_Part]:
+    for size, part in zip(sizes, parts, strict=True):
+        yield part
+        advance(size)
 
 
-def _columns(pairing: Pairing, blocks: list[slice], i: int) -> list[slice]:
-    """Of the tiles of this block of rows, on the diagonal and to its right."""
-    return blocks[i : -(-pairing.last(blocks[i].stop) // blocks[0].stop)]
+def _sums_of_features(features: Sequence[Features], triangle: Triangle, n_threads: int) -> list[FeatureSums]:
+    work = partial(_feature_block, features, triangle.signs)
+    with closing(in_threads(work, triangle.blocks, n_threads)) as parts:
+        return reduce(lambda total, part: list(map(add, total, part)), parts)
 
 
-def _half_without_diagonal(block: Array) -> Array:
-    """A tile on the diagonal holds every pair twice; halved, it counts like any other tile and its transpose."""
-    xp = array_namespace(block)
-    diagonal = xp.eye(block.shape[0], dtype=xp.bool, device=device_of(block))
-    return xp.where(diagonal, xp.zeros_like(block), 0.5 * block)
+@QUIETLY
+def _feature_block(features: Sequence[Features], signs: PlacedSigns | None, rows: slice) -> list[FeatureSums]:
+    flips = None if signs is None else signs(rows)
+    return [feature_sums(each, rows, flips) for each in features]
 
 
-def _run(
-    work: Callable[[int], tuple[list[_OfPairs], list[FeatureSums]]], n_tiles: list[int], n_threads: int
-) -> Iterator[tuple[list[_OfPairs], list[FeatureSums]]]:
-    """Results of the blocks of rows in their order, so that sums do not depend on the number of threads."""
-    if len(n_tiles) == 1:
-        yield work(0)
-        return
-    with ExitStack() as stack:
-        advance = stack.enter_context(progress(sum(n_tiles), "tile", delay=2.0))
-        if n_threads > 1:
-            # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
-            stack.enter_context(all_cores())
-            pool = ThreadPoolExecutor(n_threads)
-            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-            results: Iterator[tuple[list[_OfPairs], list[FeatureSums]]] = pool.map(work, range(len(n_tiles)))
-        else:
-            results = map(work, range(len(n_tiles)))
-        for i, result in enumerate(results):
-            advance(n_tiles[i])
-            yield result
+def _numbered(triangle: Triangle, task: tuple[int, Sequence[Strip]]) -> tuple[int, list[PairSums]]:
+    number, strips = task
+    return number, sums_of_strips(triangle, strips)
 
 
 def _tile_edge(

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
-__all__ = ["all_cores", "cpu_count", "is_side_by_side", "one_core"]
+__all__ = ["cpu_count", "in_threads", "is_side_by_side", "one_core"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 _turn = threading.Lock()
 _one_core = ContextVar("_one_core", default=False)
@@ -55,7 +60,7 @@ def cpu_count() -> int:
 
 
 @contextmanager
-def all_cores() -> Iterator[None]:
+def _all_cores() -> Iterator[None]:
     """Let tiles side by side use all cores, each with a BLAS of one thread.
 
     Callers in several threads take turns: each uses all cores anyway.
@@ -73,3 +78,16 @@ def one_core() -> Iterator[None]:
             yield
     finally:
         _one_core.reset(token)
+
+
+def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> Generator[Result, None, None]:
+    """Results in their order."""
+    if len(tasks) == 1 or n_threads == 1:
+        yield from map(work, tasks)
+        return
+    # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
+    with _all_cores(), ThreadPoolExecutor(n_threads) as pool:
+        try:
+            yield from pool.map(work, tasks)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

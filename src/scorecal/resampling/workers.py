@@ -6,30 +6,25 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, nullcontext
 from functools import cache, partial
-from itertools import islice
 from typing import Any, TypeVar
 
+from .dask_cluster import DIED, WorkerDiedError, is_dask, on_cluster
+from .sharing import from_file, on_file
 from .threads import cpu_count, one_core
 
-__all__ = ["Map", "WorkerDiedError", "cluster", "n_processes", "spread"]
+__all__ = ["Map", "check_workers", "in_order", "n_processes", "spread"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Map = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+Map = Callable[..., Iterable[Any]]  # of a function and tasks
 
 
-_DIED = (
-    "A worker process died. Likely causes: it was killed, or memory ran out. What had been recorded is safe; run the "
-    "same again to go on."
-)
-_N_ON_CLUSTER = 2000  # tasks at once
-
-
-class WorkerDiedError(RuntimeError):
-    """A worker process ended in the middle of a task."""
+def check_workers(workers: Any) -> None:
+    if workers is not None and not callable(workers):
+        n_processes(workers)
 
 
 def n_processes(workers: int) -> int:
@@ -40,19 +35,40 @@ def n_processes(workers: int) -> int:
 
 
 def spread(
-    function: Callable[[Task], Result], tasks: Sequence[Task], workers: int | Map = 1
+    function: Callable[..., Result], tasks: Sequence[Task], workers: int | Map = 1, shared: Any = None
 ) -> Generator[Result, None, None]:
     """function(task) for every task, each on one core; results come as they are ready, in any order.
 
-    `workers` is as in SciPy: the number of processes (1: this one; -1: one for each core), or a map-like callable.
+    `workers` is as in SciPy: the number of processes (1: this one; -1: one for each core), or a map-like callable. The
+    map of a dask client is known: its futures are waited for.
+
+    With `shared`, function(shared, task). It is sent to every worker once: on a dask cluster by its scheduler,
+    otherwise in a file.
     """
     work = partial(_on_one_core, function)
-    if callable(workers):
-        yield from workers(work, tasks)
-    elif (number := min(n_processes(workers), len(tasks))) <= 1:
-        yield from map(work, tasks)
+    if is_dask(workers):
+        yield from on_cluster(workers.__self__, work, tasks, shared)
+    elif not callable(workers) and min(n_processes(workers), len(tasks)) <= 1:
+        yield from map(work if shared is None else partial(work, shared), tasks)
     else:
-        yield from _in_processes(work, tasks, number)
+        with nullcontext() if shared is None else on_file(shared) as path:
+            work = work if path is None else partial(from_file, path, work)
+            if callable(workers):
+                yield from workers(work, tasks)
+            else:
+                yield from _in_processes(work, tasks, min(n_processes(workers), len(tasks)))
+
+
+def in_order(results: Generator[tuple[int, Result], None, None]) -> Generator[Result, None, None]:
+    """Numbered results as they should come; the few that are early wait."""
+    early: dict[int, Result] = {}
+    awaited = 0
+    with closing(results):
+        for number, result in results:
+            early[number] = result
+            while awaited in early:
+                yield early.pop(awaited)
+                awaited += 1
 
 
 def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number: int) -> Generator[Result, None, None]:
@@ -68,48 +84,11 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number:
         for result in results:  # noqa: UP028 (`yield from` would close `results` before `finally` does)
             yield result
     except TerminatedWorkerError:
-        raise WorkerDiedError(_DIED) from None
+        raise WorkerDiedError(DIED) from None
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that tasks are given up is no news to who stops
             results.close()
-
-
-@contextmanager
-def cluster(address: str) -> Iterator[Map]:
-    """A map, for `workers`, whose tasks run on the `dask.distributed` cluster with this scheduler.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as "tcp://10.0.0.1:8786". Its workers must have scorecal, and your own modules.
-    """
-    try:
-        from distributed import CancelledError, Client, KilledWorker, as_completed
-    except ImportError:
-        raise ImportError('A cluster needs dask: pip install "scorecal[dask]".') from None
-
-    def run(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-        if not client.scheduler_info()["workers"]:
-            warnings.warn(f"The cluster at {address} has no workers yet; waiting for one.", stacklevel=3)
-        waiting = iter(tasks)
-        futures = as_completed(client.map(function, list(islice(waiting, _N_ON_CLUSTER)), pure=False))
-        try:
-            for future in futures:
-                yield future.result()
-                for task in islice(waiting, 1):
-                    futures.add(client.submit(function, task, pure=False))
-        except (CancelledError, KilledWorker) as error:
-            raise WorkerDiedError(f"{_DIED} The cluster says: {error}") from None
-
-    try:
-        client = Client(address)
-    except ValueError as error:
-        raise ConnectionError(
-            f"{address!r} is not the address of a scheduler, such as tcp://host:8786: {error}."
-        ) from None
-    with client:
-        yield run
 
 
 def _in_child(parent: int, work: Callable[[Task], Result], task: Task) -> Result:
@@ -131,6 +110,6 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _on_one_core(function: Callable[[Task], Result], task: Task) -> Result:
+def _on_one_core(function: Callable[..., Result], *arguments: Any) -> Result:
     with one_core():
-        return function(task)
+        return function(*arguments)

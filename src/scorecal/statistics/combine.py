@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._arrays import Array
 
@@ -57,6 +57,9 @@ class Remembered:
     @property
     def floats_per_pair(self) -> int:
         return 1 + self.function.floats_per_pair
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Remembered, (self.function,)
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         tile = (rows.start, rows.stop, cols.start, cols.stop)

@@ -1,0 +1,56 @@
+"""What all tasks need, brought to every worker once."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from pickle import PicklingError
+from typing import Any, TypeVar
+
+__all__ = ["from_file", "on_file"]
+
+Result = TypeVar("Result")
+
+
+@contextmanager
+def on_file(shared: Any) -> Iterator[Path]:
+    """A file that holds it, in the temporary folder, for as long as the context lasts."""
+    try:
+        from joblib import dump
+    except ImportError:
+        raise ImportError('`workers` need joblib: pip install "scorecal[reproduce]".') from None
+    folder = Path(tempfile.mkdtemp(prefix="scorecal-"))
+    try:
+        try:
+            dump(shared, folder / "shared")
+        except (PicklingError, AttributeError, TypeError) as error:  # pickle raises all three
+            raise TypeError(
+                f"`workers` in other processes need functions and kernels that can be pickled: {error}. Likely cause: "
+                "a function that is no importable module's, such as a lambda."
+            ) from None
+        yield folder / "shared"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def from_file(path: Path, function: Callable[[Any, Any], Result], task: Any) -> Result:
+    """function(shared, task) in a worker."""
+    return function(_load(path), task)
+
+
+@lru_cache(maxsize=1)
+def _load(path: Path) -> Any:
+    """NumPy arrays stay on file, mapped into memory: processes of one machine hold them once."""
+    from joblib import load
+
+    try:
+        return load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"A worker cannot read {path}. Workers on other machines need a temporary folder that all of them see: set "
+            "the environment variable TMPDIR to it. On a dask cluster hand over `client.map`, which needs none."
+        ) from None

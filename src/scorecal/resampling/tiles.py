@@ -1,0 +1,139 @@
+"""Sums of pair functions over the tiles of the upper triangle, a block of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from .._arrays import Array, accumulation_dtype, array_namespace, device_of
+from .estimators import Pairing
+from .signs import PlacedSigns
+
+__all__ = [
+    "QUIETLY",
+    "PairFunction",
+    "PairSums",
+    "Strip",
+    "Triangle",
+    "add_up",
+    "groups_of_strips",
+    "sums_of_strip",
+    "sums_of_strips",
+]
+
+_TILES_PER_STRIP = 32
+# Overflow is the caller's to see, in the sums; NumPy's own warnings would only come on top.
+QUIETLY = np.errstate(over="ignore", invalid="ignore")
+
+
+class PairFunction(Protocol):
+    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory of one pair."""
+
+    @property
+    def floats_per_pair(self) -> int: ...
+
+    def __call__(self, rows: slice, cols: slice) -> Array: ...
+
+
+class Strip(NamedTuple):
+    """Some tiles of one block of rows: those of blocks of columns from `first` to `last`, less one."""
+
+    row: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """All that sums over pairs depend on: what a worker is sent, once."""
+
+    functions: tuple[PairFunction, ...]
+    pairing: Pairing
+    n: int
+    tile: int
+    signs: PlacedSigns | None
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        return [slice(start, min(start + self.tile, self.n)) for start in range(0, self.n, self.tile)]
+
+    @cached_property
+    def strips(self) -> list[Strip]:
+        """Of each block of rows the tiles on the diagonal and to its right; short enough to be interrupted soon."""
+        ends = [-(-self.pairing.last(rows.stop) // self.tile) for rows in self.blocks]
+        return [
+            Strip(i, j, min(j + _TILES_PER_STRIP, end))
+            for i, end in enumerate(ends)
+            for j in range(i, end, _TILES_PER_STRIP)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Of one H over some tiles: for each block of points, sums over its pairs, or 0.0; and e' H e, (B,).
+
+    Every pair counts twice, as in the whole matrix.
+    """
+
+    by_block: list[Array]
+    drawn: Array
+
+
+def add_up(parts: Iterable[list[PairSums]], triangle: Triangle) -> list[PairSums]:
+    """Of each H, over the tiles of all parts, added up in their order."""
+    by_block: list[list[Array]] = [[0.0] * len(triangle.blocks) for _ in triangle.functions]
+    drawn: list[Array] = [0.0] * len(triangle.functions)
+    for part in parts:
+        for v, more in enumerate(part):
+            by_block[v] = [
+                old if isinstance(new, float) else old + new
+                for old, new in zip(by_block[v], more.by_block, strict=True)
+            ]
+            drawn[v] = drawn[v] + more.drawn
+    return [PairSums(*sums) for sums in zip(by_block, drawn, strict=True)]
+
+
+def sums_of_strips(triangle: Triangle, strips: Sequence[Strip]) -> list[PairSums]:
+    return add_up((sums_of_strip(triangle, strip) for strip in strips), triangle)
+
+
+@QUIETLY
+def sums_of_strip(triangle: Triangle, strip: Strip) -> list[PairSums]:
+    """Of each H: sums over rows and columns of the tiles, and their share of e' H e."""
+    functions, rows, signs = triangle.functions, triangle.blocks[strip.row], triangle.signs
+    by_block: list[list[Array]] = [[0.0] * len(triangle.blocks) for _ in functions]
+    products: list[Array] = [0.0] * len(functions)
+    for j in range(strip.first, strip.last):
+        cols = triangle.blocks[j]
+        flips = None if signs is None else signs(cols)
+        for v, function in enumerate(functions):
+            block = triangle.pairing.masked(function(rows, cols), rows, cols)
+            if j == strip.row:
+                block = _half_without_diagonal(block)
+            xp, dtype = array_namespace(block), accumulation_dtype(block)
+            by_block[v][strip.row] += xp.astype(xp.sum(block, axis=1), dtype, copy=False)
+            by_block[v][j] += xp.astype(xp.sum(block, axis=0), dtype, copy=False)
+            if flips is not None:
+                products[v] += xp.astype(block @ xp.astype(flips, block.dtype, copy=False), dtype, copy=False)
+    if signs is not None:
+        flips = signs(rows)
+        products = [2.0 * array_namespace(flips).sum(flips * product, axis=0) for product in products]
+    return [PairSums(*sums) for sums in zip(by_block, products, strict=True)]
+
+
+def _half_without_diagonal(block: Array) -> Array:
+    """A tile on the diagonal holds every pair twice; halved, it counts like any other tile and its transpose."""
+    xp = array_namespace(block)
+    diagonal = xp.eye(block.shape[0], dtype=xp.bool, device=device_of(block))
+    return xp.where(diagonal, xp.zeros_like(block), 0.5 * block)
+
+
+def groups_of_strips(triangle: Triangle, number: int) -> list[list[Strip]]:
+    """At most `number` runs of strips, with about as many tiles each."""
+    last = np.cumsum([strip.last - strip.first for strip in triangle.strips])
+    ends = np.unique(np.searchsorted(last, last[-1] * np.arange(1, number + 1) / number) + 1)
+    return [triangle.strips[start:end] for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
