@@ -97,6 +97,28 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_numbers(dask_cluster)
     check_same(result, expected)
 
 
+MPI_SCRIPT = """
+import scorecal as sc
+from mpi4py.futures import MPIPoolExecutor
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        result = sc.kccsd_test(*sc.experiments.mgm(1500, 0.1, rng=0), n_resamples=99, workers=executor.map, rng=1)
+        print(executor.num_workers, repr(float(result.statistic)), result.pvalue)
+"""
+
+
+@on_linux
+def test_mpi_gives_the_numbers_of_threads(by_threads, tmp_path):
+    (tmp_path / "script.py").write_text(MPI_SCRIPT)
+    mpiexec = [str(Path(sys.executable).parent / "mpiexec"), "-n", "3"]
+    command = [*mpiexec, sys.executable, "-m", "mpi4py.futures", "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)
+    n_workers, statistic, pvalue = done.stdout.split()
+    assert n_workers == "2"
+    assert float(statistic) == pytest.approx(by_threads[0].statistic, rel=1e-12)
+    assert float(pvalue) == by_threads[0].pvalue
+
+
 @pytest.mark.parametrize("name", ["numpy", "torch", "cuda"])
 def test_torch_and_linear_have_workers(data, name):
     backend, (predictions, y) = make_backend(name), data
