@@ -35,6 +35,7 @@ def calibration_test(
     estimator: str | Estimator = "complete",
     memory: float | None = None,
     workers: int | Map | None = None,
+    precision: str = "mixed",
     rng: Any = None,
 ) -> CombinedResult:
     r"""Test whether predictions are calibrated, from their scores alone, and say what is wrong with them.
@@ -58,7 +59,7 @@ def calibration_test(
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs; with signs in all cases. Other views average
         all pairs at no cost.
-    memory, workers
+    memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
         Source of noise, base points and signs.
@@ -103,7 +104,7 @@ def calibration_test(
     'Calibration is not rejected (p = 0.188, n = 300).'
     """
     generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
-    plan = as_plan(estimator, memory, workers)
+    plan = as_plan(estimator, memory, workers, precision)
     targets = as_targets(y, predictions)
     if not has_values(targets):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")

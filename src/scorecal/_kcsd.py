@@ -46,6 +46,7 @@ def kcsd_test(
     estimator: str | Estimator = "complete",
     memory: float | None = None,
     workers: int | Map | None = None,
+    precision: str = "mixed",
     rng: Any = None,
 ) -> CalibrationResult:
     """Test whether predictions are the conditional distributions of the targets given the inputs.
@@ -64,7 +65,7 @@ def kcsd_test(
         The inputs; (n,) for p = 1. Bring columns to comparable units: distances between rows are what counts.
     input_kernel, target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
-    coordinates, n_resamples, estimator, memory, workers, rng
+    coordinates, n_resamples, estimator, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Returns
@@ -89,7 +90,7 @@ def kcsd_test(
     >>> sc.kccsd_test(marginal, y, rng=0).rejects(), sc.kcsd_test(marginal, y, x, rng=0).rejects()
     (False, True)
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
     rng = as_generator(rng)
     pairs = kcsd_pairs(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
     return bootstrap_result(pairs, n_resamples, rng, plan)
@@ -123,6 +124,7 @@ def ksd_test(
     estimator: str | Estimator = "complete",
     memory: float | None = None,
     workers: int | Map | None = None,
+    precision: str = "mixed",
     rng: Any = None,
 ) -> CalibrationResult:
     """Test whether all targets are draws from one distribution: the kernel Stein discrepancy.
@@ -133,7 +135,7 @@ def ksd_test(
         One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
-    target_kernel, coordinates, n_resamples, estimator, memory, workers, rng
+    target_kernel, coordinates, n_resamples, estimator, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Examples
@@ -145,7 +147,7 @@ def ksd_test(
     >>> sc.ksd_test(sc.Gaussian([[0.3, 0.0]], 1.0), y, rng=0).rejects()
     True
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     rng = as_generator(rng)
     _, targets, scores, space = _one_distribution(predictions, y, coordinates, rng)

@@ -66,6 +66,7 @@ def skce_test(
     estimator: str | Estimator = "complete",
     memory: float | None = None,
     workers: int | Map | None = None,
+    precision: str = "mixed",
     rng: Any = None,
 ) -> SKCEResult:
     r"""Test whether predictions are calibrated, by expectations under the predictions.
@@ -93,11 +94,14 @@ def skce_test(
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         As for `kccsd_test`.
     memory : float, optional
-        Bytes that the tiles may take in each process, 256 MB by default.
+        Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 4 GB.
     workers : int or map-like callable, optional
         None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
         core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed
         wherever it runs them.
+    precision : {"mixed", "full"}
+        Of float32 data on a GPU: products with signs in float16, whose error is far below that of any number of draws,
+        or in float32. The statistic is of the precision of the data either way.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order.
 
@@ -132,7 +136,7 @@ def skce_test(
     >>> by_chains.rejects(), by_chains.expectations
     (True, 'mcmc')
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers)
+    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
     rng = as_generator(rng)
     pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
     result = bootstrap_result(pairs, n_resamples, rng, plan)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 from typing import TypeVar
@@ -19,6 +19,7 @@ from array_api_compat import is_jax_array, is_numpy_array
 from .._arrays import Array, array_namespace
 from .estimators import Pairing
 from .features import Features, FeatureSums, feature_sums, u_statistic_of
+from .gpu import free_memory, half_of, is_on_gpu, is_out_of_memory
 from .plan import Plan
 from .progress import progress
 from .signs import PlacedSigns, Signs
@@ -39,7 +40,8 @@ from .workers import in_order, spread
 __all__ = ["UStatistics", "u_statistics"]
 
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
-_NUMPY_TILE, _OTHER_TILE = 384, 1536
+_NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 8192, 256
+_MEMORY, _GPU_MEMORY = 256 * 2**20, 4 * 2**30
 _N_TASKS = 64  # for workers, however many there are: few enough for what they send back, and enough to share out
 _DEFAULT = Plan()
 _Part = TypeVar("_Part")
@@ -85,7 +87,10 @@ def u_statistics(
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     triangle = Triangle(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference))
-    of_pairs = iter(_sums_of_pairs(triangle, plan, n_threads) if pairs else [])
+    if signs is not None and plan.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
+        halves = tuple(half_of(function, n) for function in pairs)
+        triangle = replace(triangle, signs=signs.on(reference, xp.float16), halves=halves)
+    of_pairs = iter(_sums_in_memory(triangle, plan, n_threads) if pairs else [])
     of_features = iter(_sums_of_features(features, triangle, n_threads) if features else [])
     found = []
     for function in functions:
@@ -97,6 +102,22 @@ def u_statistics(
             found.append((xp.sum(contributions), sums.drawn / (2 * pairing.n_pairs), contributions))
     statistic, null, shares = zip(*found, strict=True)
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
+
+
+def _sums_in_memory(triangle: Triangle, plan: Plan, n_threads: int) -> list[PairSums]:
+    """With smaller tiles where a device runs out of memory."""
+    while True:
+        try:
+            return _sums_of_pairs(triangle, plan, n_threads)
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            if triangle.tile <= _SMALLEST_GPU_TILE:
+                raise MemoryError(
+                    f"The device has no memory left for tiles of {triangle.tile} x {triangle.tile} pairs. Free some of "
+                    "it, give fewer points, or move the arrays to the CPU."
+                ) from None
+        triangle = replace(triangle, tile=max(_SMALLEST_GPU_TILE, triangle.tile // 16 * 8))
 
 
 def _sums_of_pairs(triangle: Triangle, plan: Plan, n_threads: int) -> list[PairSums]:
@@ -141,10 +162,13 @@ def _tile_edge(
     reference: Array,
     signs: Signs | None,
     n_threads: int,
-    memory: int,
+    memory: int | None,
 ) -> int:
     """The preferred tile, halved until all threads together stay within `memory`."""
-    tile = pairing.preferred_tile(_NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE)
+    on_gpu = is_on_gpu(reference)
+    if memory is None:
+        memory = min(_GPU_MEMORY, free_memory(reference) // 4) if on_gpu else _MEMORY
+    tile = pairing.preferred_tile(_GPU_TILE if on_gpu else _NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE)
     per_pair = max((function.floats_per_pair for function in functions), default=0)
     per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
     itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8

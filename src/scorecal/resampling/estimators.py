@@ -138,9 +138,12 @@ class Pairing:
         size = math.lcm(self.size, 8)
         return size * max(1, _SMALLEST_TILE // size) if size <= largest else largest
 
+    def holds_all(self, rows: slice, cols: slice) -> bool:
+        return bool(cols.stop <= self.last(rows.start + 1))
+
     def masked(self, block: Array, rows: slice, cols: slice) -> Array:
         """Zeros in place of the pairs that are left out, but for those of a point and itself."""
-        if cols.stop <= self.last(rows.start + 1):
+        if self.holds_all(rows, cols):
             return block
         i, j = np.arange(rows.start, rows.stop)[:, None], np.arange(cols.start, cols.stop)
         inside = (np.abs(i - j) <= self.reach) & (self.block_of(i) == self.block_of(j))

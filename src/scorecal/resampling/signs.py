@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,13 @@ class Signs:
     packed: np.ndarray
     n_resamples: int
 
-    def on(self, reference: Array) -> PlacedSigns:
-        """The same bits on the device of `reference`, with the eight signs of every byte looked up in its dtype."""
+    def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
+        """The same bits on the device of `reference`, with the eight signs of every byte looked up in a dtype."""
         bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-        packed = array_namespace(reference).asarray(self.packed, device=device_of(reference))
-        return PlacedSigns(packed, like(2.0 * bits - 1.0, reference), self.n_resamples)
+        xp = array_namespace(reference)
+        packed = xp.asarray(self.packed, device=device_of(reference))
+        table = xp.astype(like(2.0 * bits - 1.0, reference), dtype or reference.dtype, copy=False)
+        return PlacedSigns(packed, table, self.n_resamples)
 
 
 @dataclass(frozen=True, eq=False)

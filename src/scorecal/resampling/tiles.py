@@ -11,6 +11,7 @@ import numpy as np
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
 from .estimators import Pairing
+from .gpu import Half
 from .signs import PlacedSigns
 
 __all__ = [
@@ -56,6 +57,7 @@ class Triangle:
     n: int
     tile: int
     signs: PlacedSigns | None
+    halves: tuple[Half, ...] | None = None  # for products with signs in half precision, one for each H
 
     @cached_property
     def blocks(self) -> list[slice]:
@@ -110,19 +112,36 @@ def sums_of_strip(triangle: Triangle, strip: Strip) -> list[PairSums]:
     for j in range(strip.first, strip.last):
         cols = triangle.blocks[j]
         flips = None if signs is None else signs(cols)
-        for v, function in enumerate(functions):
-            block = triangle.pairing.masked(function(rows, cols), rows, cols)
-            if j == strip.row:
-                block = _half_without_diagonal(block)
+        for v in range(len(functions)):
+            block, row_sums, col_sums = _tile(triangle, v, strip.row, j)
             xp, dtype = array_namespace(block), accumulation_dtype(block)
-            by_block[v][strip.row] += xp.astype(xp.sum(block, axis=1), dtype, copy=False)
-            by_block[v][j] += xp.astype(xp.sum(block, axis=0), dtype, copy=False)
+            by_block[v][strip.row] += xp.astype(row_sums, dtype, copy=False)
+            by_block[v][j] += xp.astype(col_sums, dtype, copy=False)
             if flips is not None:
-                products[v] += xp.astype(block @ xp.astype(flips, block.dtype, copy=False), dtype, copy=False)
+                weighted = flips if triangle.halves is None else triangle.halves[v].signs(flips, cols)
+                products[v] += xp.astype(block @ xp.astype(weighted, block.dtype, copy=False), dtype, copy=False)
     if signs is not None:
         flips = signs(rows)
+        if triangle.halves is not None:
+            products = [half.product(product, rows) for half, product in zip(triangle.halves, products, strict=True)]
         products = [2.0 * array_namespace(flips).sum(flips * product, axis=0) for product in products]
     return [PairSums(*sums) for sums in zip(by_block, products, strict=True)]
+
+
+def _tile(triangle: Triangle, v: int, i: int, j: int) -> tuple[Array, Array, Array]:
+    """A block of H as products with signs want it, and its sums over columns and rows."""
+    function, rows, cols = triangle.functions[v], triangle.blocks[i], triangle.blocks[j]
+    half = None if triangle.halves is None else triangle.halves[v]
+    if half is not None and i != j and triangle.pairing.holds_all(rows, cols) and hasattr(function, "half_tile"):
+        found: tuple[Array, Array, Array] | None = function.half_tile(rows, cols, half.scales * half.largest)
+        if found is not None:
+            return found
+    block = triangle.pairing.masked(function(rows, cols), rows, cols)
+    if i == j:
+        block = _half_without_diagonal(block)
+    xp = array_namespace(block)
+    sums = xp.sum(block, axis=1), xp.sum(block, axis=0)
+    return (block if half is None else half.block(block, rows, cols)), *sums
 
 
 def _half_without_diagonal(block: Array) -> Array:

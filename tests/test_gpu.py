@@ -1,0 +1,136 @@
+"""Half precision, the fused tile and memory on a GPU; without one, on the CPU as far as that goes."""
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+from conftest import make_backend
+
+import scorecal as sc
+from scorecal._kccsd import kccsd_pairs
+from scorecal.kernels.products import Product, augment
+from scorecal.resampling import Plan, draw_signs, engine, u_statistics
+from scorecal.resampling.gpu import half_of
+from scorecal.statistics.fused import fused_tile, padded
+
+CAN_RUN_TRITON = find_spec("triton") is not None and (
+    torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET") == "1"
+)
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def pairs_of(n, dtype, device, target_kernel=None, spread=1.0):
+    """H on predictions whose scales, and so the sizes of rows of H, differ by a factor of exp(spread)."""
+    rng = np.random.default_rng(0)
+    mean, scale = rng.normal(size=(n, 3)), np.exp(spread * rng.normal(size=n))
+    y = mean + 1.1 * scale[:, None] * rng.normal(size=(n, 3))
+    mean, scale, y = (torch.as_tensor(part, dtype=dtype, device=device) for part in (mean, scale, y))
+    return kccsd_pairs(
+        sc.Gaussian(mean, scale), y, sc.kernels.GFD(n_base=5), target_kernel, None, np.random.default_rng(1)
+    )
+
+
+@pytest.fixture
+def as_if_on_a_gpu(monkeypatch):
+    if not torch.cuda.is_available():
+        monkeypatch.setattr(engine, "is_on_gpu", lambda array: True)
+        monkeypatch.setattr(engine, "free_memory", lambda array: 2**30)
+
+
+@pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])
+def test_half_precision_has_small_errors_and_the_same_statistic(as_if_on_a_gpu, target_kernel):
+    n, n_resamples = 1000, 200
+    signs = draw_signs(n, n_resamples, np.random.default_rng(2))
+    exact = pairs_of(n, torch.float64, DEVICE, target_kernel)
+    single = pairs_of(n, torch.float32, DEVICE, target_kernel)
+    expected = u_statistics([exact.function], exact.reference, signs, tile=256)
+    full = u_statistics([single.function], single.reference, signs, plan=Plan(precision="full"), tile=256)
+    mixed = u_statistics([single.function], single.reference, signs, tile=256)
+    sd = float(expected.null.std())
+    assert 1e-7 * sd < float((mixed.null - full.null).abs().max()) < 0.01 * sd
+    assert float((mixed.null - expected.null).abs().max()) < 0.01 * sd
+    assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
+    np.testing.assert_allclose(mixed.contributions.cpu(), full.contributions.cpu(), rtol=0, atol=1e-7 * sd)
+
+
+@pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])
+def test_float16_holds_every_entry(target_kernel):
+    function = pairs_of(500, torch.float32, DEVICE, target_kernel, spread=3.0).function
+    everything = slice(0, 500)
+    block = function(everything, everything)
+    assert float(block.abs().max()) > 1e6  # float16 ends at 65504
+    half = half_of(function, 500)
+    assert float(half.scales.min()) < 1e-3
+    assert torch.equal(half.scales.half().float(), half.scales)
+    assert float(half.block(block, everything, everything).abs().max()) <= 1.01
+
+
+@pytest.mark.skipif(not CAN_RUN_TRITON, reason="no CUDA device, and no Triton with TRITON_INTERPRET=1")
+@pytest.mark.parametrize(("p", "q"), [(57, 12), (5, 6), (150, 70)])
+def test_the_fused_tile_is_the_plain_one(p, q):
+    draw = torch.Generator().manual_seed(0)
+    psi, phi = (torch.randn(300, k, generator=draw).to(DEVICE) / k**0.5 for k in (p, q))
+    scales = torch.rand(300, generator=draw).to(DEVICE) + 0.5
+    exponent, bilinear = augment(psi), Product(phi, phi.flip(1))
+    rows, cols = slice(0, 130), slice(140, 300)
+    factors = [(padded(each.left)[rows], padded(each.right)[cols]) for each in (exponent, bilinear)]
+    block, row_sums, col_sums = fused_tile(*factors, (scales[rows], scales[cols]))
+    wide = [Product(each.left.double(), each.right.double())(rows, cols) for each in (exponent, bilinear)]
+    expected = torch.exp(wide[0].clamp(max=0.0)) * wide[1]
+    torch.testing.assert_close(row_sums.double(), expected.sum(1), rtol=0, atol=1e-5)
+    torch.testing.assert_close(col_sums.double(), expected.sum(0), rtol=0, atol=1e-5)
+    torch.testing.assert_close(block.double() * scales[rows, None] * scales[cols], expected, rtol=2e-3, atol=1e-5)
+
+
+def test_float64_stays_float64(as_if_on_a_gpu):
+    exact = pairs_of(300, torch.float64, DEVICE)
+    signs = draw_signs(300, 19, np.random.default_rng(2))
+    mixed, full = (
+        u_statistics([exact.function], exact.reference, signs, plan=Plan(precision=p)) for p in ("mixed", "full")
+    )
+    torch.testing.assert_close(mixed.null, full.null, rtol=1e-12, atol=0)
+
+
+class Hungry:
+    """H = 1, as long as tiles are small."""
+
+    floats_per_pair = 1
+
+    def __init__(self, largest):
+        self.largest, self.seen = largest, []
+
+    def __call__(self, rows, cols):
+        edge = rows.stop - rows.start
+        self.seen.append(edge)
+        if edge > self.largest:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+        return torch.ones((edge, cols.stop - cols.start), dtype=torch.float64)
+
+
+def test_out_of_memory_is_answered_by_smaller_tiles():
+    hungry = Hungry(400)
+    found = u_statistics([hungry], torch.zeros((2000, 1), dtype=torch.float64))
+    assert hungry.seen[:3] == [1536, 768, 384]
+    assert float(found.statistic[0]) == pytest.approx(1.0)
+    with pytest.raises(MemoryError, match="no memory left for tiles of 256 x 256 pairs"):
+        u_statistics([Hungry(100)], torch.zeros((2000, 1), dtype=torch.float64))
+
+
+def test_precision_is_checked():
+    with pytest.raises(ValueError, match="`precision` must be 'mixed' or 'full', but is 'half'"):
+        sc.kccsd_test(*sc.experiments.mgm(20, 0.0, rng=0), precision="half")
+
+
+@pytest.mark.parametrize("name", ["cuda", "jax"])
+def test_arrays_stay_on_their_device(name):
+    backend = make_backend(name)
+    rng = np.random.default_rng(0)
+    mean, y = (backend.array(rng.normal(size=(500, 2))) for _ in range(2))
+    mean, y = (backend.xp.asarray(part, dtype=backend.xp.float32) for part in (mean, y))
+    here = sc.kccsd_test(sc.Gaussian(np.asarray(mean.tolist()), 1.0), np.asarray(y.tolist()), n_resamples=99, rng=0)
+    there = sc.kccsd_test(sc.Gaussian(mean, 1.0), y, n_resamples=99, rng=0)
+    assert there.statistic == pytest.approx(here.statistic, rel=1e-4)
+    sd = here.null_distribution.std()
+    np.testing.assert_allclose(there.null_distribution, here.null_distribution, rtol=0, atol=0.01 * sd)
