@@ -1,0 +1,113 @@
+"""`kccsd_test` on one GPU: time over the bare products that it cannot do without, growth in n, memory and precision.
+
+Run with `python benchmarks/gpu.py`. The floor multiplies matrices of the same sizes over the same upper triangle and
+does nothing else: features in float32, signs in float16. Both run in one process; the best of several runs is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+import scorecal as sc
+
+D, N_BASE, B = 5, 10, 500
+WIDTHS = [N_BASE * D + D + 2, 2 * D + 2]
+TILE = 8192
+KERNELS = {
+    "distribution_kernel": sc.kernels.GFD(n_base=N_BASE, bandwidth=3.0),
+    "target_kernel": sc.kernels.Gaussian(3.0),
+}
+
+
+def data(n: int, dtype: torch.dtype, device: str) -> tuple[sc.Gaussian, torch.Tensor]:
+    draw = torch.Generator(device).manual_seed(0)
+    mean, noise = (torch.randn((n, D), generator=draw, dtype=torch.float32, device=device) for _ in range(2))
+    return sc.Gaussian(mean.to(dtype), torch.ones(n, dtype=dtype, device=device)), (mean + noise).to(dtype)
+
+
+def floor(n: int, device: str) -> Callable[[], None]:
+    factors = [torch.randn((n, width), device=device) for width in WIDTHS]
+    signs = torch.randn((n, B), device=device).to(torch.float16)
+    half = torch.randn((TILE, TILE), device=device).to(torch.float16)
+
+    def multiply() -> None:
+        for row in range(0, n, TILE):
+            for column in range(row, n, TILE):
+                rows, cols = slice(row, min(row + TILE, n)), slice(column, min(column + TILE, n))
+                for factor in factors:
+                    factor[rows] @ factor[cols].T
+                half[: rows.stop - row, : cols.stop - column] @ signs[cols]
+
+    return multiply
+
+
+def seconds(function: Callable[[], object], device: str) -> float:
+    synchronise(device)
+    start = time.perf_counter()
+    function()
+    synchronise(device)
+    return time.perf_counter() - start
+
+
+def synchronise(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def growth(sizes: list[int], largest_floor: int, repeats: int, device: str) -> None:
+    print(f"d = {D}, {N_BASE} base points, B = {B}, float32, complete statistic, on {name_of(device)}\n")
+    print("| n | test [s] | floor [s] | test / floor | peak memory [GB] |")
+    print("|---|---|---|---|---|")
+    times = []
+    for n in sizes:
+        predictions, y = data(n, torch.float32, device)
+
+        def test(predictions: sc.Gaussian = predictions, y: torch.Tensor = y) -> object:
+            return sc.kccsd_test(predictions, y, n_resamples=B, rng=0, **KERNELS)
+
+        if device == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+        rounds = [seconds(test, device) for _ in range(1 + repeats if n <= largest_floor else 1)]
+        peak = torch.cuda.max_memory_allocated() / 1e9 if device == "cuda" else float("nan")
+        times.append(min(rounds))
+        bare = min(seconds(floor(n, device), device) for _ in range(repeats)) if n <= largest_floor else float("nan")
+        print(f"| {n} | {times[-1]:.3f} | {bare:.3f} | {times[-1] / bare:.2f} | {peak:.2f} |", flush=True)
+    large = [k for k, n in enumerate(sizes) if n >= 100_000]
+    if len(large) > 1:
+        slope = np.polyfit(np.log(np.take(sizes, large)), np.log(np.take(times, large)), 1)[0]
+        print(f"\nFrom n = {sizes[large[0]]} up the time grows as n^{slope:.2f}.")
+
+
+def precision(n: int, device: str) -> None:
+    exact = sc.kccsd_test(*data(n, torch.float64, device), n_resamples=B, rng=0, **KERNELS)
+    sd = exact.null_distribution.std()
+    print(f"\nErrors against float64 at n = {n}, in standard deviations of the null distribution\n")
+    print("| precision | statistic | bootstrap draws, largest | bootstrap draws, root mean square |")
+    print("|---|---|---|---|")
+    for mode in ("mixed", "full"):
+        found = sc.kccsd_test(*data(n, torch.float32, device), n_resamples=B, precision=mode, rng=0, **KERNELS)
+        off = np.abs(found.null_distribution - exact.null_distribution) / sd
+        statistic = abs(found.statistic - exact.statistic) / sd
+        print(f"| {mode} | {statistic:.1e} | {off.max():.1e} | {np.sqrt(np.mean(off**2)):.1e} |")
+
+
+def name_of(device: str) -> str:
+    return torch.cuda.get_device_name() if device == "cuda" else device
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6, 10**7])
+    parser.add_argument("--largest-floor", type=int, default=10**6, help="beyond this n only the test is run, once")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--precision-n", type=int, default=20_000)
+    arguments = parser.parse_args()
+    precision(arguments.precision_n, arguments.device)
+    print()
+    growth(arguments.sizes, arguments.largest_floor, arguments.repeats, arguments.device)
