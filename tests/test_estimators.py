@@ -7,8 +7,10 @@ import torch
 from scipy import stats
 
 import scorecal as sc
+from scorecal._kccsd import kccsd_pairs
 from scorecal.resampling import Plan, draw_signs, u_statistics
-from scorecal.resampling.estimators import Block, Complete, Incomplete, Linear, Pairing
+from scorecal.resampling.estimators import Block, Complete, Incomplete, Linear, LowRank, Pairing
+from scorecal.statistics.low_rank import low_rank
 
 EVERY = [Complete(), Incomplete(1), Incomplete(5), Incomplete(500), Block(), Block(2), Block(7), Block(500), Linear()]
 
@@ -75,7 +77,7 @@ def test_linear_is_a_one_sided_t_test():
     assert result.rejects() == (result.statistic > result.critical_value())
 
 
-@pytest.mark.parametrize("estimator", [Incomplete(20), "block", "linear"], ids=repr)
+@pytest.mark.parametrize("estimator", [Incomplete(20), "block", "linear", "low-rank"], ids=repr)
 def test_level(estimator):
     """300 data sets of 200: 27 or fewer rejections in 99.8 % of such studies, and 5 or more."""
     rejections = 0
@@ -141,3 +143,56 @@ def test_bad_input(make, message):
     predictions, y = sc.experiments.mgm(20, 0.0, rng=0)
     with pytest.raises(ValueError, match=message):
         make(predictions, y)
+
+
+@pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(1.3), sc.kernels.Linear()], ids=["stein", "product"])
+def test_low_rank_is_right_on_average(target_kernel):
+    """20,000 frequencies: each entry within five errors of its mean, and most within two."""
+    predictions, y = sc.experiments.hgm(7, 1.0, rng=0)
+    kernel = sc.kernels.GFD(n_base=4, bandwidth=0.7)
+    function = kccsd_pairs(predictions, y, kernel, target_kernel, None, np.random.default_rng(0)).function
+    everything, number = slice(0, 7), 20_000
+    exact = function(everything, everything)
+    rng = np.random.default_rng(1)
+    draws = []
+    for _ in range(number // 100):
+        features = low_rank(function, 100, rng).function(everything)
+        draws.append(features @ features.T)
+    error = np.std(draws, axis=0) / len(draws) ** 0.5 + 1e-12 * np.abs(exact)  # cos^2 + sin^2 = 1, but for rounding
+    away = np.abs(np.mean(draws, axis=0) - exact) / error
+    assert away.max() < 5
+    assert np.mean(away < 2) > 0.8
+    assert error.max() < 0.05 * np.abs(exact).max()
+
+
+def test_low_rank_sees_what_the_complete_statistic_sees():
+    """mgm .15 at n = 200, 60 data sets: with 50 frequencies hardly less often, with 1 less often."""
+    found = {Complete(): 0, LowRank(50): 0, LowRank(1): 0}
+    for seed in range(60):
+        predictions, y = sc.experiments.mgm(200, 0.15, rng=seed)
+        for estimator in found:
+            found[estimator] += sc.kccsd_test(predictions, y, estimator=estimator, n_resamples=199, rng=seed).rejects()
+    complete, many, one = found.values()
+    assert complete > 40
+    assert many >= complete - 6
+    assert one < complete - 6
+
+
+def test_low_rank_on_every_backend(backend):
+    predictions, y = sc.experiments.mgm(50, 0.1, rng=0)
+    here = sc.kccsd_test(predictions, y, estimator=LowRank(5), rng=0)
+    there = sc.kccsd_test(
+        sc.Gaussian(backend.array(predictions.mean), 1.0), backend.array(y), estimator=LowRank(5), rng=0
+    )
+    assert there.statistic == pytest.approx(here.statistic, rel=1e-9)
+    assert there.pvalue == here.pvalue
+
+
+def test_low_rank_is_for_gaussian_kernels():
+    predictions, y = sc.experiments.mgm(50, 0.1, rng=0)
+    for options in ({"target_kernel": sc.kernels.IMQ()}, {"distribution_kernel": sc.kernels.MMD()}):
+        with pytest.raises(TypeError, match="`estimator='low-rank'` is for Gaussian kernels"):
+            sc.kccsd_test(predictions, y, estimator="low-rank", **options)
+    with pytest.raises(ValueError, match="`n_frequencies` must be an integer of at least 1"):
+        LowRank(0)
+    assert sc.calibration_test(predictions, y, estimator="low-rank", rng=0).pvalue > 0

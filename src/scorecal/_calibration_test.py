@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import array_namespace, has_values
-from ._pipeline import as_generator, as_targets, bootstrap_results, check_n_resamples
+from ._pipeline import as_generator, as_planned, as_targets, bootstrap_results, check_n_resamples
 from .coordinates import Coordinates
 from .predictions import Gaussian, GaussianMixture, Predictions
 from .resampling import draw_signs
@@ -56,7 +56,7 @@ def calibration_test(
         As for `kccsd_test`, before targets are whitened: for `Scores` on a bounded support, say.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
-    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
+    estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs; with signs in all cases. Other views average
         all pairs at no cost.
     memory, workers, precision
@@ -129,6 +129,7 @@ def calibration_test(
             used.append(view)
     if not used:
         raise ValueError("`views` see nothing here: they compare predictions, and all predictions are alike.")
+    functions = as_planned(functions, plan, generator)
     signs = draw_signs(predictions.n, n_resamples, generator)
     results = bootstrap_results(functions, targets, bandwidths, signs, plan)
     combined = combine(

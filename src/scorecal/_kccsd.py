@@ -81,7 +81,7 @@ def kccsd_test(
         a boundary where the predictions say that their support has one; the result tells.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
-    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
+    estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 4 GB.

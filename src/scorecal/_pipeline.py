@@ -16,9 +16,10 @@ from .coordinates.identity import name_of
 from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import Features, PairFunction, Signs, draw_signs, u_statistics
-from .resampling.estimators import Linear, Pairing
+from .resampling.estimators import Linear, LowRank, Pairing
 from .resampling.plan import Plan
 from .results import CalibrationResult, calibration_result, check_overflow
+from .statistics.low_rank import low_rank
 
 __all__ = [
     "Pairs",
@@ -26,6 +27,7 @@ __all__ = [
     "add_noise",
     "as_distribution_kernel",
     "as_generator",
+    "as_planned",
     "as_radial_kernel",
     "as_target_kernel",
     "as_targets",
@@ -69,9 +71,20 @@ def bootstrap_result(
         )
     if isinstance(plan.estimator, Linear) and not isinstance(pairs.function, Features):
         return _result_two_by_two(pairs, n_resamples, plan)
+    functions = as_planned([pairs.function], plan, rng)
     signs = draw_signs(reference.shape[0], n_resamples, rng)
-    result = bootstrap_results([pairs.function], reference, [pairs.bandwidths], signs, plan)[0]
+    result = bootstrap_results(functions, reference, [pairs.bandwidths], signs, plan)[0]
     return replace(result, coordinates=pairs.space)
+
+
+def as_planned(
+    functions: Sequence[PairFunction | Features], plan: Plan, rng: np.random.Generator
+) -> list[PairFunction | Features]:
+    """Of finite rank where the plan says so; frequencies are drawn before signs."""
+    if not isinstance(plan.estimator, LowRank):
+        return list(functions)
+    n = plan.estimator.n_frequencies
+    return [f if isinstance(f, Features) else low_rank(f, n, rng) for f in functions]
 
 
 def _result_two_by_two(pairs: Pairs, n_resamples: int, plan: Plan) -> CalibrationResult:

@@ -1,4 +1,4 @@
-"""Which pairs of n points a U-statistic averages: all, or so few that its cost grows as n.
+"""Which pairs of n points a U-statistic averages: all, or so few that its cost grows as n; or all, of finite rank.
 
 Any choice of pairs, made before looking at them, keeps the mean. Pairs are of points that are near each other in the
 order in which they are given, whatever that is; no point meets itself.
@@ -15,7 +15,7 @@ import numpy as np
 
 from .._arrays import Array, array_namespace, device_of
 
-__all__ = ["Block", "Complete", "Incomplete", "Linear", "Pairing", "as_estimator"]
+__all__ = ["Block", "Complete", "Incomplete", "Linear", "LowRank", "Pairing", "as_estimator"]
 
 _SMALLEST_TILE = 64
 
@@ -72,22 +72,39 @@ class Linear:
     """
 
 
-Estimator = Complete | Incomplete | Block | Linear
+@dataclass(frozen=True)
+class LowRank:
+    """All pairs, with random frequencies for Gaussian kernels, and the wild bootstrap: cost n times their number.
+
+    Parameters
+    ----------
+    n_frequencies : int
+        Each has 2 d features; few of them lose power, never the level.
+    """
+
+    n_frequencies: int = 50
+
+    def __post_init__(self) -> None:
+        _check_count("n_frequencies", self.n_frequencies, 1)
+
+
+Estimator = Complete | Incomplete | Block | Linear | LowRank
 _BY_NAME: dict[str, Estimator] = {
     "complete": Complete(),
     "incomplete": Incomplete(),
     "block": Block(),
     "linear": Linear(),
+    "low-rank": LowRank(),
 }
 
 
 def as_estimator(estimator: Any) -> Estimator:
     if isinstance(estimator, str) and estimator in _BY_NAME:
         return _BY_NAME[estimator]
-    if not isinstance(estimator, Complete | Incomplete | Block | Linear):
+    if not isinstance(estimator, Estimator):
         raise ValueError(
-            f"`estimator` must be one of {', '.join(map(repr, _BY_NAME))}, or `estimators.Incomplete(pairs_per_point)` "
-            f"or `estimators.Block(size)`, but is {estimator!r}."
+            f"`estimator` must be one of {', '.join(map(repr, _BY_NAME))}, or `Incomplete(pairs_per_point)`, "
+            f"`Block(size)` or `LowRank(n_frequencies)` of `estimators`, but is {estimator!r}."
         )
     return estimator
 
@@ -104,7 +121,11 @@ class Pairing:
     def of(estimator: Estimator, n: int) -> Pairing:
         if isinstance(estimator, Incomplete):
             return Pairing(n, min(estimator.pairs_per_point, n), n)
-        size = {Complete: n, Linear: 2}.get(type(estimator)) or getattr(estimator, "size", None) or math.isqrt(n)
+        size = (
+            {Complete: n, LowRank: n, Linear: 2}.get(type(estimator))
+            or getattr(estimator, "size", None)
+            or math.isqrt(n)
+        )
         return Pairing(n, n, min(max(size, 2), n))
 
     @property

@@ -38,7 +38,10 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class FeatureSums:
-    """Sums over rows: of f, f^2 and f^3, (q,), and of e f and e f^3 for every column of signs e, (q, B)."""
+    """Sums over rows: of f, f^2 and f^3, (q,), and of e f and e f^3 for every column of signs e, (q, B).
+
+    Without a correction for skewness there are no cubes: zeros stand for them.
+    """
 
     plain: Array
     squares: Array
@@ -65,9 +68,11 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
     def signed(values: Array) -> Array | None:
         return None if wide is None else values.mT @ wide
 
+    plain, squares = xp.sum(block, axis=0), xp.sum(block**2, axis=0)
+    if not features.unskewed:
+        return FeatureSums(plain, squares, xp.zeros_like(plain), signed(block), None)
     cubes = block**3
-    plain, squares, total = (xp.sum(part, axis=0) for part in (block, block**2, cubes))
-    return FeatureSums(plain, squares, total, signed(block), signed(cubes))
+    return FeatureSums(plain, squares, xp.sum(cubes, axis=0), signed(block), signed(cubes))
 
 
 def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -> tuple[Array, Array | None, Array]:
@@ -83,16 +88,14 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     squares = xp.where(zero, xp.ones_like(sums.squares), sums.squares)
     units = xp.where(zero, xp.zeros_like(squares), 1.0 / squares if features.largest else xp.ones_like(squares) / n)
 
-    def bend(plain: Array, cubes: Array, squares: Array) -> Array:
-        return _bend(plain, cubes, squares) if features.unskewed else xp.zeros_like(plain)
-
     def statistic(plain: Array, cubes: Array) -> Array:
-        parts = (plain + bend(plain, cubes, squares[:, None]) * cubes) ** 2 * units[:, None]
+        bent = plain + _bend(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
+        parts = bent**2 * units[:, None]
         if features.largest:  # of features that are not zero throughout
             return (xp.max(parts, axis=0) - 1.0) / (n - 1)
         return (xp.sum(parts, axis=0) - xp.sum(sums.squares) / n) / (n - 1)
 
-    bent = bend(sums.plain, sums.cubes, squares)
+    bent = _bend(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
     if features.largest:
         best = int(xp.argmax(corrected**2 * units))

@@ -33,7 +33,14 @@ class GaussianStein:
 
     exponent: Product
     bilinear: Product
+    scores: Array
+    bandwidth: Array  # of the targets, the last columns of `features`
     floats_per_pair: int = 4
+
+    @property
+    def features(self) -> Array:
+        """What the Gaussian kernel is between, in units of its bandwidths."""
+        return self.exponent.left[:, :-2]
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         exponent = self.exponent(rows, cols)
@@ -68,7 +75,8 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
     a = a + 0.5 * targets.shape[1] * precision
     ones = xp.ones_like(a)
     bilinear = Product(xp.concat([u, y * precision, a, ones], axis=1), xp.concat([u, y * precision, ones, a], axis=1))
-    return GaussianStein(augment(xp.concat([gram.features, y / bandwidth], axis=1)), bilinear)
+    exponent = augment(xp.concat([gram.features, y / bandwidth], axis=1))
+    return GaussianStein(exponent, bilinear, scores, bandwidth)
 
 
 @dataclass(frozen=True, eq=False)
