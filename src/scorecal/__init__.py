@@ -8,6 +8,7 @@ from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
 from ._skce import SKCEResult, skce, skce_test
 from .coverage import Coverage, expected_coverage
+from .diagnosis import Diagnosis, diagnose
 from .divergences import fisher_divergence, gfd, gram_matrix, kgfd, mmd, wasserstein
 from .predictions import (
     MALA,
@@ -37,6 +38,7 @@ __all__ = [
     "Categorical",
     "CombinedResult",
     "Coverage",
+    "Diagnosis",
     "Gaussian",
     "GaussianMixture",
     "LogDensity",
@@ -48,6 +50,7 @@ __all__ = [
     "as_predictions",
     "calibration_test",
     "coordinates",
+    "diagnose",
     "estimators",
     "expected_coverage",
     "experiments",

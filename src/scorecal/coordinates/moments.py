@@ -15,7 +15,7 @@ from .._arrays import Array, array_namespace, check_finite, device_of, like, to_
 from .._warn import warn_user
 from ..predictions import Predictions, Scores, draw_samples, evaluate_score
 
-__all__ = ["location_and_spread"]
+__all__ = ["known_moments", "location_and_spread"]
 
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
 _N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and between two looks
@@ -33,7 +33,7 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
 
     All depend on the predictions only.
     """
-    known = _known_moments(predictions, reference)
+    known = known_moments(predictions, reference)
     if known is not None:
         return *known, np.zeros(predictions.n, dtype=bool)
     if isinstance(predictions, Scores):
@@ -52,7 +52,7 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
     return location, root @ root.mT, ~fitted
 
 
-def _known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
+def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
     """None also where a variance is infinite, as with heavy tails: scores tell a spread all the same."""
     if not hasattr(predictions, "moments"):
         return None

@@ -1,0 +1,174 @@
+"""By how much predictions are wrong, in which dimension, in which direction, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .._pipeline import as_generator, check_n_resamples
+from ..predictions import Predictions
+from ..resampling import Signs, draw_signs
+from .estimates import Estimate, bias, centred, confidence_ratio, correlations, ratio_of_squares, worst_direction
+from .regions import Partition, features_of, partitions_of, simultaneous_pvalues
+from .residuals import Residuals, residuals_of
+from .result import Diagnosis, Region
+
+__all__ = ["diagnose"]
+
+_LEAST_ROWS = 10
+_ALIKE = 1e-6  # relative: what varies by less does so by rounding
+
+
+def diagnose(
+    predictions: Predictions,
+    y: Any,
+    *,
+    covariates: Any = None,
+    names: Sequence[str] | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 999,
+    rng: Any = None,
+) -> Diagnosis:
+    r"""In what way predictions are wrong, by how much, and where.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        As for `calibration_test`.
+    y : array_like, shape (n, d)
+        The n observed targets; (n,) for d = 1.
+    covariates : optional
+        By which to tell regions: a data frame, a mapping from names to n numbers or labels, or an array (n, q). The
+        predicted location and spread of each dimension by default.
+    names : sequence of str, optional
+        Of the d dimensions.
+    confidence_level : float
+        Of each interval.
+    n_resamples : int
+        Random signs for the p-values of regions.
+    rng : seed or numpy.random.Generator, optional
+
+    Returns
+    -------
+    Diagnosis
+        With `bias`, `confidence_ratio`, `worst_direction`, `correlations`, `regions` and `where`; `print` it.
+
+    Notes
+    -----
+    Residuals come from the means and covariances of the predictions where these are known. Otherwise, with
+    :math:`\Sigma_i` the covariance of the Gaussian that is fitted to the scores of prediction i, :math:`\Sigma_i s_i`
+    stands for the mean less the target, and its mean square is compared with :math:`-\Sigma_i \nabla s_i \Sigma_i`,
+    which is the same on average for calibrated predictions; for `Scores`, which cannot be differentiated, with
+    :math:`\Sigma_i`, as for Gaussians.
+
+    Intervals are of the t kind, from influence functions, and want some 50 rows or more.
+
+    Examples
+    --------
+    Forecasts that are too high in the second dimension and too narrow in both:
+
+    >>> import numpy as np, scorecal as sc
+    >>> rng = np.random.default_rng(0)
+    >>> mean = rng.normal(size=(1000, 2))
+    >>> y = mean + rng.normal(size=(1000, 2))
+    >>> diagnosis = sc.diagnose(sc.Gaussian(mean + np.array([0.0, 0.3]), 0.75), y, rng=0)
+    >>> print(diagnosis.bias[1])
+    0.39 (0.30 to 0.47)
+    >>> print(diagnosis.overall_confidence_ratio)
+    1.32 (1.28 to 1.36)
+    """
+    level = _checked_level(confidence_level)
+    generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
+    found = residuals_of(predictions, y, generator)
+    n, d = found.marginal.shape
+    if n < _LEAST_ROWS:
+        raise ValueError(f"`y` must hold at least {_LEAST_ROWS} targets for `diagnose`, but {n} can be used.")
+    labels = _checked_names(names, d)
+    partitions = partitions_of(_as_covariates(covariates, predictions.n, found, labels), n)
+    regions = _regions(found, partitions, draw_signs(n, n_resamples, generator), level)
+    return Diagnosis(
+        labels,
+        *_sizes(found, slice(None), level),
+        bias(np.mean(found.marginal, axis=1), level),
+        ratio_of_squares(np.sum(centred(found.whitened) ** 2, axis=1), np.einsum("nkk->n", found.expected), level),
+        worst_direction(found, level),
+        correlations(found, level),
+        regions,
+        regions[0] if regions and regions[0].contrast_pvalue <= 1.0 - level else None,
+        n,
+        level,
+        found.source,
+        found.space,
+    )
+
+
+def _sizes(found: Residuals, rows: Any, level: float) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
+    """Bias and confidence ratio of each dimension in some rows."""
+    residuals, expected = found.marginal[rows], found.expected_marginal[rows]
+    ratios = (confidence_ratio(e, c, level) for e, c in zip(residuals.T, expected.T, strict=True))
+    return tuple(bias(e, level) for e in residuals.T), tuple(ratios)
+
+
+def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level: float) -> tuple[Region, ...]:
+    """Of each covariate the region that differs most from the rest, the clearest first."""
+    if not partitions:
+        return ()
+    features = features_of(found)
+    wrong = simultaneous_pvalues(features, partitions, signs)
+    differs = simultaneous_pvalues(features, partitions, signs, against_the_rest=True)
+    regions = []
+    for partition, (sizes, pvalues), (contrasts, contrast_pvalues) in zip(partitions, wrong, differs, strict=True):
+        # A region and all that is outside differ from each other alike: the one that is more clearly wrong is meant.
+        k = int(np.argmax(np.where(contrasts >= np.max(contrasts) * (1.0 - 1e-9), sizes, -np.inf)))
+        rows = partition.rows(k)
+        own = float(pvalues[k]), float(contrast_pvalues[k])
+        region = Region(partition.names[k], partition.covariate, int(np.sum(rows)), *own, *_sizes(found, rows, level))
+        regions.append((-contrasts[k], region))
+    return tuple(region for _, region in sorted(regions, key=lambda each: each[0]))
+
+
+def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
+    """By name, of the rows that are looked at."""
+    if given is None:
+        columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
+        columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
+        return {name: column for name, column in columns.items() if np.std(column) > _ALIKE * np.max(np.abs(column))}
+    if not isinstance(given, Mapping) and not hasattr(given, "columns"):
+        table = np.asarray(given)
+        table = table[:, None] if table.ndim == 1 else table
+        if table.ndim != 2:
+            raise ValueError(
+                f"`covariates` must be a mapping, a data frame or an array (n, q), but has {table.ndim} axes."
+            )
+        given = {f"x_{k + 1}": column for k, column in enumerate(table.T)}
+    columns = {str(name): np.asarray(given[name]) for name in given}
+    for name, column in columns.items():
+        if column.shape != (n,):
+            raise ValueError(
+                f"`covariates` must have a value for each of the {n} predictions, but {name!r} has {column.shape}."
+            )
+        if column.dtype.kind == "f" and not np.all(np.isfinite(column)):
+            raise ValueError(
+                f"`covariates` must be finite, but {name!r} is not, first at row {np.argmin(np.isfinite(column))}."
+            )
+    return {
+        name: (column if column.dtype.kind in "fiu" else column.astype(str))[found.rows]
+        for name, column in columns.items()
+    }
+
+
+def _checked_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
+    if names is None:
+        return ("y",) if d == 1 else tuple(f"y_{k + 1}" for k in range(d))
+    if isinstance(names, str) or len(names) != d or len(set(names)) < d:
+        raise ValueError(f"`names` must be {d} different names, one for each dimension, but is {names!r}.")
+    return tuple(str(name) for name in names)
+
+
+def _checked_level(level: Any) -> float:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise ValueError(f"`confidence_level` must lie between 0 and 1, but is {level!r}.")
+    return float(level)

@@ -1,0 +1,111 @@
+"""Sizes of what is wrong, with confidence intervals that hold whatever the distribution of the residuals."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t
+
+from .residuals import Residuals
+
+__all__ = [
+    "Correlation",
+    "Direction",
+    "Estimate",
+    "bias",
+    "centred",
+    "confidence_ratio",
+    "correlations",
+    "ratio_of_squares",
+    "worst_direction",
+]
+
+
+class Estimate(NamedTuple):
+    """A number and the ends of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def holds(self, number: float) -> bool:
+        return self.low <= number <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+class Correlation(NamedTuple):
+    """Of the errors in two dimensions: as the predictions claim on average, and as it is."""
+
+    dimensions: tuple[int, int]
+    claimed: float
+    found: Estimate
+
+
+class Direction(NamedTuple):
+    """A combination of whitened dimensions, of length 1, and the confidence ratio along it."""
+
+    weights: np.ndarray
+    ratio: Estimate
+
+
+def bias(values: np.ndarray, level: float) -> Estimate:
+    """Mean of residuals."""
+    return _around(float(np.mean(values)), values, level)
+
+
+def confidence_ratio(values: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
+    """Root mean square of residuals less their mean, over that which was expected."""
+    return ratio_of_squares(centred(values) ** 2, expected, level)
+
+
+def ratio_of_squares(squares: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
+    """The root of the ratio of their means, on a logarithmic scale; squares are those of centred values."""
+    square, wanted = np.sum(squares) / (len(squares) - 1), np.mean(expected)
+    influence = 0.5 * (squares / square - expected / wanted)
+    ends = _around(float(0.5 * np.log(square / wanted)), influence, level)
+    return Estimate(*(float(np.exp(end)) for end in ends))
+
+
+def centred(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values - np.mean(values, axis=0))
+
+
+def correlations(residuals: Residuals, level: float) -> tuple[Correlation, ...]:
+    """Of every two dimensions; the interval is that of the coefficient of correlation, by its influence function."""
+    d = residuals.marginal.shape[1]
+    unit = centred(residuals.marginal)
+    unit = unit / np.sqrt(np.mean(unit**2, axis=0))
+    claimed = np.mean(residuals.correlation, axis=0)
+    found = []
+    for k, m in combinations(range(d), 2):
+        coefficient = float(np.mean(unit[:, k] * unit[:, m]))
+        influence = unit[:, k] * unit[:, m] - 0.5 * coefficient * (unit[:, k] ** 2 + unit[:, m] ** 2)
+        # Fisher's scale, on which intervals do not leave (-1, 1).
+        ends = _around(float(np.arctanh(coefficient)), influence / (1.0 - coefficient**2), level)
+        found.append(Correlation((k, m), float(claimed[k, m]), Estimate(*(float(np.tanh(end)) for end in ends))))
+    return tuple(found)
+
+
+def worst_direction(residuals: Residuals, level: float) -> Direction:
+    """Along which the spread is most wrong: looked for in every other row, and measured in the rest."""
+    seek, measure = (slice(start, None, 2) for start in (0, 1))
+    wanted = np.mean(residuals.expected[seek], axis=0)
+    lower = np.linalg.cholesky(wanted + 1e-9 * np.trace(wanted) * np.eye(len(wanted)))
+    scaled = np.linalg.solve(lower, np.cov(residuals.whitened[seek].T).reshape(wanted.shape))
+    values, vectors = np.linalg.eigh(np.linalg.solve(lower, scaled.T))
+    worst = int(np.argmax(np.abs(np.log(np.maximum(values, 1e-300)))))
+    weights = np.linalg.solve(lower.T, vectors[:, worst])
+    weights = weights / np.linalg.norm(weights)
+    weights = weights * np.sign(weights[np.argmax(np.abs(weights))])
+    along = residuals.whitened[measure] @ weights
+    expected = np.einsum("k,nkm,m->n", weights, residuals.expected[measure], weights)
+    return Direction(weights, confidence_ratio(along, expected, level))
+
+
+def _around(value: float, influence: np.ndarray, level: float) -> Estimate:
+    half = float(t.ppf(0.5 + 0.5 * level, len(influence) - 1) * np.std(influence, ddof=1) / len(influence) ** 0.5)
+    return Estimate(value, value - half, value + half)

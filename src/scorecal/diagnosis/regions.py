@@ -1,0 +1,114 @@
+"""Where predictions are wrong: regions of the predictions or of given covariates, with simultaneous p-values.
+
+Candidates are fixed before looking at targets: of each number the rows above and below each of its quantiles in steps
+of a twentieth; of each label its rows. In each region features of mean zero for calibrated
+predictions are added up, in units of their root mean square and corrected for skewness, and the largest counts. The
+same random signs for all of them tell how large the largest of all regions would be by chance (Westfall and Young).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..resampling.features import bend
+from ..resampling.signs import Signs
+from .residuals import Residuals
+
+__all__ = ["Partition", "features_of", "partitions_of", "simultaneous_pvalues"]
+
+_N_BINS, _MOST_LABELS, _LEAST_SHARE, _LEAST_ROWS = 20, 12, 0.1, 100
+_MOST_DIMENSIONS_FOR_PAIRS = 5
+_ROWS_AT_ONCE = 8192  # a multiple of 8, where the signs of a row start on a byte
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Rows in bins by one covariate, and the regions that are made of these: names, and bins (regions, bins)."""
+
+    covariate: str
+    bins: np.ndarray  # (n,), the number of each row's bin
+    names: list[str]
+    regions: np.ndarray
+
+    def rows(self, region: int) -> np.ndarray:
+        return np.asarray(self.regions[region, self.bins])
+
+
+def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partition]:
+    found = []
+    for name, values in covariates.items():
+        labels, bins = np.unique(values, return_inverse=True)
+        if values.dtype.kind in "fiu" and len(labels) > 2:
+            cuts = np.unique(np.quantile(values, np.arange(1, _N_BINS) / _N_BINS))
+            bins = np.searchsorted(cuts, values, side="left")
+            below = np.arange(len(cuts) + 1)[None, :] <= np.arange(len(cuts))[:, None]
+            names = [f"{name} {sign} {cut:.3g}" for sign in ("<=", ">") for cut in cuts]
+            regions = np.concatenate([below, ~below])
+        elif 1 < len(labels) <= _MOST_LABELS:
+            names, regions = [f"{name} = {label}" for label in labels], np.eye(len(labels), dtype=bool)
+        else:
+            continue
+        sizes = regions @ np.bincount(bins, minlength=regions.shape[1])
+        least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
+        enough = np.flatnonzero((sizes >= least) & (sizes <= n - least))
+        if len(enough):
+            found.append(Partition(name, bins, [names[k] for k in enough], regions[enough]))
+    return found
+
+
+def features_of(residuals: Residuals) -> np.ndarray:
+    """Of bias, of spread and, in few dimensions, of correlation: mean zero for calibrated predictions, (n, q)."""
+    e, d = residuals.marginal, residuals.marginal.shape[1]
+    second = np.einsum("nki,nij,nmj->nkm", residuals.root, residuals.expected, residuals.root)
+    squares = np.einsum("nk,nm->nkm", e, e) - second
+    k, m = np.triu_indices(d, 1 if d <= _MOST_DIMENSIONS_FOR_PAIRS else d)
+    trace = np.sum(residuals.whitened**2, axis=1) - np.einsum("nkk->n", residuals.expected)
+    return np.concatenate([e, np.einsum("nkk->nk", squares), squares[:, k, m], trace[:, None]], axis=1)
+
+
+def simultaneous_pvalues(
+    features: np.ndarray, partitions: Sequence[Partition], signs: Signs, *, against_the_rest: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of each partition the statistics of its regions, and p-values adjusted for having looked at all of all.
+
+    The null hypothesis is that predictions are calibrated in the region; or, against the rest, that they are wrong
+    there as they are on average over all rows.
+    """
+    if against_the_rest:
+        features = features - np.mean(features, axis=0)
+    found = []
+    for partition in partitions:
+        weights = partition.regions.astype(float)
+        if against_the_rest:
+            weights = weights - weights @ np.bincount(partition.bins, minlength=weights.shape[1])[:, None] / len(
+                features
+            )
+        found.append(_statistics(features, partition.bins, weights, signs))
+    largest = np.max([np.max(each, axis=0) for each in found], axis=0)
+    return [(each[:, 0], np.mean(largest >= each[:, :1] - 1e-9, axis=1)) for each in found]
+
+
+def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, signs: Signs) -> np.ndarray:
+    """Of features weighted by bins (regions, bins): with all signs +1, and with those drawn, (regions, 1 + B)."""
+    n, q = features.shape
+    n_bins = weights.shape[1]
+    plain, cubes = (np.zeros((n_bins, q, 1 + signs.n_resamples)) for _ in range(2))
+    placed = signs.on(features)
+    for start in range(0, n, _ROWS_AT_ONCE):
+        rows = slice(start, min(start + _ROWS_AT_ONCE, n))
+        flips = np.concatenate([np.ones((rows.stop - start, 1)), placed(rows)], axis=1)
+        for k in range(n_bins):
+            inside = bins[rows] == k
+            f, e = features[rows][inside], flips[inside]
+            plain[k] += f.T @ e
+            cubes[k] += (f**3).T @ e
+    squares = np.stack([np.sum(features[bins == k] ** 2, axis=0) for k in range(n_bins)])
+    found = []
+    for weight in weights:
+        total, cube = (np.tensordot(weight**power, part, 1) for power, part in ((1, plain), (3, cubes)))
+        square = np.maximum(weight**2 @ squares, np.finfo(float).tiny)[:, None]
+        found.append(np.max(np.abs(total + bend(total, cube, square) * cube) / np.sqrt(square), axis=0))
+    return np.stack(found)

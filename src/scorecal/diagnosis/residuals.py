@@ -1,0 +1,110 @@
+r"""How far targets are from their predictions, in units of these: from moments, or from scores where there are none.
+
+With Sigma the covariance of a prediction (or that of the Gaussian fitted to its scores), Sigma s stands for the mean
+less the target: it is that for a Gaussian, and has mean zero for every calibrated prediction. Its mean square is then
+Sigma E[s s'] Sigma = -Sigma E[grad s] Sigma, which is Sigma itself for a Gaussian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, array_namespace, like, to_numpy
+from .._pipeline import as_targets, locate
+from ..coordinates.moments import known_moments, location_and_spread
+from ..predictions import Scores, evaluate_score
+
+__all__ = ["Residuals", "residuals_of"]
+
+_STEP = 1e-3  # of the derivatives, in units of the prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Prediction less target, for the n rows that have a spread."""
+
+    rows: np.ndarray  # (n,), which these are
+    marginal: np.ndarray  # (n, d), each dimension in units of its own predicted standard deviation
+    whitened: np.ndarray  # (n, d), by the inverse root of the covariance
+    expected: (
+        np.ndarray
+    )  # (n, d, d), of the product of `whitened` with itself if calibrated: the identity for Gaussians
+    root: np.ndarray  # (n, d, d), of the correlations that are claimed
+    location: np.ndarray  # (n, d)
+    sd: np.ndarray  # (n, d)
+    source: str  # "moments" or "scores"
+    space: str
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Claimed, (n, d, d)."""
+        return np.asarray(self.root @ np.swapaxes(self.root, 1, 2))
+
+    @property
+    def expected_marginal(self) -> np.ndarray:
+        """Of the squares of `marginal`, if calibrated, (n, d)."""
+        return np.asarray(np.einsum("nki,nij,nkj->nk", self.root, self.expected, self.root))
+
+
+def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
+    targets = as_targets(y, predictions)
+    known = known_moments(predictions, targets)
+    if known is not None:
+        mean, covariance = (_host(part) for part in known)
+        expected = np.broadcast_to(np.eye(predictions.dim), covariance.shape)
+        kept = np.ones(predictions.n, dtype=bool)
+        return _residuals(kept, mean - _host(targets), mean, covariance, expected, "moments", "identity")
+    located, targets, scores, space = locate(None, predictions, targets, rng)
+    mean, covariance, unfitted = location_and_spread(located, targets)
+    if np.all(unfitted):
+        raise ValueError(
+            "`predictions`: no spread can be fitted to the scores of any of them, so that there are no units to tell a "
+            "bias in. Likely causes: scores of the wrong sign, or a bounded support that was not given."
+        )
+    gap = _host(covariance @ scores[..., None])[..., 0]
+    expected = _curvature(located, targets, covariance)
+    return _residuals(~unfitted, gap, _host(mean), _host(covariance), expected, "scores", space)
+
+
+def _residuals(
+    kept: np.ndarray,
+    gap: np.ndarray,
+    mean: np.ndarray,
+    covariance: np.ndarray,
+    expected: np.ndarray,
+    source: str,
+    space: str,
+) -> Residuals:
+    gap, mean, covariance, expected = gap[kept], mean[kept], covariance[kept], expected[kept]
+    sd = np.sqrt(np.einsum("nkk->nk", covariance))
+    root = _root(covariance)
+    whitened = np.linalg.solve(root, gap[..., None])[..., 0]
+    return Residuals(np.flatnonzero(kept), gap / sd, whitened, expected, root / sd[:, :, None], mean, sd, source, space)
+
+
+def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarray:
+    """-root' grad s root at the targets, by central differences along the columns of the root; for `Scores`, I."""
+    n, d = targets.shape
+    if isinstance(predictions, Scores):
+        return np.broadcast_to(np.eye(d), (n, d, d))
+    root = _root(_host(covariance))
+    steps = _STEP * like(np.moveaxis(root, 2, 0), targets)
+    xp = array_namespace(targets)
+    points = xp.concat([targets[None, ...] + steps, targets[None, ...] - steps])
+    ahead, behind = np.split(_host(evaluate_score(predictions, points)), 2)
+    slopes = np.moveaxis(ahead - behind, 0, 2) / (2.0 * _STEP)  # (n, d, d), a column for each step
+    curvature = -np.swapaxes(root, 1, 2) @ slopes
+    return np.asarray(0.5 * (curvature + np.swapaxes(curvature, 1, 2)))
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """The symmetric one, whose axes stay near those of the targets."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ np.swapaxes(vectors, 1, 2))
+
+
+def _host(array: Array) -> np.ndarray:
+    return to_numpy(array).astype(np.float64)

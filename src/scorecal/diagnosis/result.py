@@ -1,0 +1,93 @@
+"""What `diagnose` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .estimates import Correlation, Direction, Estimate
+from .words import sentences_of, table_of
+
+__all__ = ["Diagnosis", "Region"]
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The part of the rows, as told by one covariate, in which predictions are most different from the rest.
+
+    Attributes
+    ----------
+    name, covariate : str
+        In words, such as "x > 1.04", and the covariate alone.
+    n : int
+        Rows in it.
+    pvalue, contrast_pvalue : float
+        That predictions are calibrated there; and that they are wrong there as they are on average over all rows. Both
+        are adjusted for having looked at all regions of all covariates.
+    bias, confidence_ratio : tuple of Estimate
+        For each dimension, in this region. It was chosen for being wrong: these are on the large side.
+    """
+
+    name: str
+    covariate: str
+    n: int
+    pvalue: float
+    contrast_pvalue: float
+    bias: tuple[Estimate, ...]
+    confidence_ratio: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What `diagnose` found.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the dimensions.
+    bias : tuple of Estimate
+        For each dimension, mean of prediction less target, in predicted standard deviations: positive where predictions
+        are too high. An `Estimate` has `value`, `low` and `high`.
+    confidence_ratio : tuple of Estimate
+        For each dimension, true over claimed spread: above 1, predictions are over-confident.
+    overall_bias, overall_confidence_ratio : Estimate
+        The mean of the biases, and the ratio over all directions together.
+    worst_direction : Direction
+        `weights` of whitened dimensions along which the spread is most wrong, found in one half of the rows, and the
+        confidence `ratio` along it, measured in the other half.
+    correlations : tuple of Correlation
+        For every two `dimensions`, the correlation of errors that predictions `claimed` on average, and that `found`.
+    regions : tuple of Region
+        One of each covariate, the clearest first.
+    where : Region or None
+        The first of these, if it is clear that predictions are not equally wrong everywhere.
+    n : int
+        Rows that were looked at.
+    confidence_level : float
+        Of the intervals, each by itself.
+    source : str
+        "moments" of the predictions, or "scores".
+    coordinates : str
+        The space of biases and spreads: "identity", or what targets were mapped by.
+    """
+
+    names: tuple[str, ...]
+    bias: tuple[Estimate, ...]
+    confidence_ratio: tuple[Estimate, ...]
+    overall_bias: Estimate
+    overall_confidence_ratio: Estimate
+    worst_direction: Direction
+    correlations: tuple[Correlation, ...]
+    regions: tuple[Region, ...]
+    where: Region | None
+    n: int
+    confidence_level: float
+    source: str
+    coordinates: str
+
+    def __str__(self) -> str:
+        return table_of(self)
+
+    @property
+    def message(self) -> str:
+        """What is clearly wrong, in sentences."""
+        return " ".join(sentences_of(self))
