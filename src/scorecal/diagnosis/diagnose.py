@@ -76,9 +76,9 @@ def diagnose(
     >>> y = mean + rng.normal(size=(1000, 2))
     >>> diagnosis = sc.diagnose(sc.Gaussian(mean + np.array([0.0, 0.3]), 0.75), y, rng=0)
     >>> print(diagnosis.bias[1])
-    0.39 (0.30 to 0.47)
+    0.38 (0.30 to 0.46)
     >>> print(diagnosis.overall_confidence_ratio)
-    1.32 (1.28 to 1.36)
+    1.33 (1.29 to 1.37)
     """
     level = _checked_level(confidence_level)
     generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
