@@ -7,8 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import __version__
-from .resampling.dask_cluster import WorkerDiedError
+from .. import __version__
+from ..resampling.dask_cluster import WorkerDiedError
+from .judge import add_test
+from .read_table import InputError
 
 __all__ = ["main"]
 
@@ -23,18 +25,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"scorecal {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands)
+    add_test(commands)
     _add_reproduce(commands)
     _add_bench(commands)
     chosen = parser.parse_args(arguments)
     try:
-        chosen.run(chosen)
+        return chosen.run(chosen) or 0
     except KeyboardInterrupt:
         print(f"scorecal {chosen.command}: {chosen.interrupted}", file=sys.stderr)
         return 130
-    except (ImportError, OSError, WorkerDiedError) as error:
+    except (ImportError, InputError, OSError, WorkerDiedError) as error:
         print(f"scorecal {chosen.command}: {error}", file=sys.stderr)
         return 2
-    return 0
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,7 +48,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _demo(chosen: argparse.Namespace) -> None:
-    from .demo import run
+    from ..demo import run
 
     run(chosen.out)
 
@@ -78,7 +80,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _reproduce(chosen: argparse.Namespace) -> None:
-    from .experiments.reproduce import reproduce
+    from ..experiments.reproduce import reproduce
 
     names = _FIGURES if "all" in chosen.figures else tuple(dict.fromkeys(chosen.figures))
     lines = reproduce(
@@ -107,7 +109,7 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _bench(chosen: argparse.Namespace) -> None:
-    from .experiments.power import power_study
+    from ..experiments.power import power_study
 
     lines = power_study(
         chosen.out, repeats=chosen.repeats, null_repeats=chosen.null_repeats, workers=chosen.workers or -1

@@ -1,0 +1,186 @@
+"""`scorecal test`: judge the predictions in a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from .._calibration_test import calibration_test
+from ..diagnosis import Diagnosis, diagnose
+from ..predictions import Gaussian, Predictions
+from ..results import CombinedResult
+from .read_npz import read_npz
+from .read_table import InputError, Table, read_table
+
+__all__ = ["add_test"]
+
+_MOST_FOR_COMPLETE = 20_000
+_EXAMPLES = """examples:
+  scorecal test forecasts.csv --mean mu --std sigma --target observed
+  scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
+  scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
+  scorecal test scores.npz --json
+  scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
+
+exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input"""
+
+
+def add_test(commands: Any) -> None:
+    parser = commands.add_parser(
+        "test",
+        help="judge the predictions in a file",
+        description="Test whether predictions are calibrated, and say in what way and where they are not.\n\n"
+        "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
+        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet or NPZ")
+    parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
+    parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
+    parser.add_argument(
+        "--covariance",
+        nargs="+",
+        default=[],
+        metavar="COL",
+        help="in place of --std: the upper triangle of predicted covariances, row by row (c11 c12 c22), or all of it",
+    )
+    parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
+    parser.add_argument("--by", nargs="+", default=[], metavar="COL", help="columns by which to tell where (optional)")
+    parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
+    parser.add_argument("--n-resamples", type=_count, default=999, metavar="B", help="bootstrap draws (999)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random numbers (0)")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--fail-on-rejection", action="store_true", help="exit with 1 if calibration is rejected")
+    parser.set_defaults(run=_test, interrupted="interrupted")
+
+
+def _test(chosen: argparse.Namespace) -> int:
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
+        predictions, y, by = _read(chosen)
+        estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
+        try:
+            result = calibration_test(
+                predictions, y, estimator=estimator, n_resamples=chosen.n_resamples, rng=chosen.seed
+            )
+            names = chosen.target or None
+            diagnosis = diagnose(
+                predictions, y, covariates=by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
+            )
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{chosen.file}: {error}") from None
+    if chosen.json:
+        print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2))
+    else:
+        verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
+        print(f"Calibration is {verdict} at level {chosen.alpha:g}.\n\n{result}\n\n{diagnosis}")
+    return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
+
+
+def _read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str, np.ndarray] | None]:
+    columns = [*chosen.mean, *chosen.std, *chosen.covariance, *chosen.target]
+    if chosen.file.suffix.lower() == ".npz":
+        if columns or chosen.by:
+            raise InputError(
+                f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
+            )
+        return *read_npz(chosen.file), None
+    d = len(chosen.target)
+    if not d or len(chosen.mean) != d:
+        raise InputError(
+            f"--mean and --target must name as many columns each, one for each dimension, but name {len(chosen.mean)} "
+            f"and {d}."
+        )
+    if bool(chosen.std) == bool(chosen.covariance):
+        raise InputError("one of --std and --covariance is needed, and not both.")
+    table = read_table(chosen.file, list(dict.fromkeys(columns)), chosen.by)
+    mean, y = (np.stack([table[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
+    by = {name: table[name] for name in chosen.by} or None
+    if chosen.covariance:
+        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d)), y, by
+    if len(chosen.std) != d:
+        raise InputError(f"--std must name {d} columns, one for each of --mean, but names {len(chosen.std)}.")
+    for name in chosen.std:
+        table.check(name, table[name] <= 0, "a standard deviation must be positive")
+    return Gaussian(mean, np.stack([table[name] for name in chosen.std], axis=1)), y, by
+
+
+def _covariance(table: Table, names: list[str], d: int) -> np.ndarray:
+    if len(names) not in (d * d, d * (d + 1) // 2):
+        raise InputError(
+            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
+            f"{len(names)}."
+        )
+    covariance = np.empty((table.n, d, d))
+    whole = len(names) == d * d
+    places = [(k, m) for k in range(d) for m in range(0 if whole else k, d)]
+    for (k, m), name in zip(places, names, strict=True):
+        covariance[:, k, m] = table[name]
+        if not whole:
+            covariance[:, m, k] = table[name]
+    smallest = np.linalg.eigvalsh(0.5 * (covariance + np.swapaxes(covariance, 1, 2)))[:, 0]
+    if np.any(smallest <= 0):
+        row = int(np.argmax(smallest <= 0))
+        raise InputError(f"{table.place(row, names[0])}: the covariance of this row is not positive definite.")
+    return covariance
+
+
+def _as_json(
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str
+) -> dict[str, Any]:
+    per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
+    return {
+        "statistic": result.statistic,
+        "pvalue": result.pvalue,
+        "rejected": result.rejects(chosen.alpha),
+        "alpha": chosen.alpha,
+        "n": result.n,
+        "message": result.message,
+        "seen": list(result.seen),
+        "cannot_see": list(result.cannot_see),
+        "views": [
+            {"name": view.name, "sees": view.sees, "pvalue": view.pvalue, "adjusted_pvalue": view.adjusted_pvalue}
+            for view in result.views
+        ],
+        "dimensions": [
+            {"name": name, "bias": _estimate(off), "confidence_ratio": _estimate(ratio)}
+            for name, off, ratio in per_dimension
+        ],
+        "where": None if diagnosis.where is None else diagnosis.where.name,
+        "settings": {
+            "file": str(chosen.file),
+            "estimator": estimator,
+            "n_resamples": chosen.n_resamples,
+            "seed": chosen.seed,
+            "scorecal": __version__,
+        },
+    }
+
+
+def _estimate(estimate: Any) -> dict[str, float]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def _level(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, but is {text!r}")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a positive integer, but is {text!r}")
+    return int(text)
