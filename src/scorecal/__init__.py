@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from . import coordinates, experiments, kernels, views
+from . import coordinates, experiments, kernels, plots, views
 from ._calibration_test import calibration_test
 from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
@@ -72,6 +72,7 @@ __all__ = [
     "kgfd",
     "ksd_test",
     "mmd",
+    "plots",
     "skce",
     "skce_test",
     "views",

@@ -52,6 +52,12 @@ class Coverage:
         curve = self.curve(nominal)
         return np.maximum(curve - half, 0.0), np.minimum(curve + half, 1.0)
 
+    def plot(self) -> Any:
+        """Draw the coverage curve with its band; returns matplotlib axes."""
+        from .plots import plot_coverage
+
+        return plot_coverage(self)
+
     def conservative(self, alpha: float = 0.05) -> bool:
         """False if, at level `alpha`, some regions hold less than they claim."""
         if not isinstance(alpha, Real) or not 0 < alpha < 1:

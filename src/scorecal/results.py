@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,12 @@ class CalibrationResult:
         if n_rejecting > self.n_resamples:
             return -math.inf
         return float(np.sort(self.null_distribution)[-n_rejecting])
+
+    def plot(self) -> Any:
+        """Draw the statistic among its null draws; returns matplotlib axes. For other pictures see `plots`."""
+        from .plots import plot_null
+
+        return plot_null(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +123,14 @@ class CombinedResult(CalibrationResult):
     seen: tuple[str, ...] = field(kw_only=True)
     message: str = field(kw_only=True)
     cannot_see: tuple[str, ...] = field(kw_only=True)
+
+    def plot(self) -> Any:
+        """Draw the statistic among its null draws, and what each view saw; returns two matplotlib axes."""
+        from .plots import plot_null, plot_views
+        from .plots.style import new_axes
+
+        axes = new_axes(None, 2, figsize=(11, 1.0 + 0.28 * len(self.views)))
+        return [draw(self, ax=ax) for draw, ax in zip((plot_null, plot_views), axes, strict=True)]
 
     def __str__(self) -> str:
         width = max(len(view.name) for view in self.views)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from .estimates import Correlation, Direction, Estimate
 from .words import sentences_of, table_of
@@ -83,6 +84,12 @@ class Diagnosis:
     confidence_level: float
     source: str
     coordinates: str
+
+    def plot(self) -> Any:
+        """Draw biases and confidence ratios with their intervals; returns two matplotlib axes."""
+        from ..plots import plot_estimates
+
+        return plot_estimates(self)
 
     def __str__(self) -> str:
         return table_of(self)

@@ -1,0 +1,10 @@
+"""Pictures, each a function that returns the axes it drew on. They need matplotlib: pip install "scorecal[plot]"."""
+
+from .contributions import plot_contributions
+from .coverage import plot_coverage
+from .estimates import plot_estimates
+from .null import plot_null
+from .views import plot_views
+from .witness import plot_witness
+
+__all__ = ["plot_contributions", "plot_coverage", "plot_estimates", "plot_null", "plot_views", "plot_witness"]

@@ -1,0 +1,46 @@
+"""Bias and confidence ratio of each dimension, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..diagnosis import Diagnosis
+from .style import GREY, MAIN, WARN, new_axes, trim
+
+__all__ = ["plot_estimates"]
+
+
+def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
+    """Two pictures side by side; intervals that exclude what calibrated predictions have stand out.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        From `diagnose`.
+    ax : two matplotlib axes, optional
+
+    Returns
+    -------
+    array of two matplotlib axes
+    """
+    names = [*diagnosis.names, "overall"]
+    left, right = axes = new_axes(ax, 2, sharey=True, figsize=(8, 1.2 + 0.4 * len(names)))
+    _intervals(left, [*diagnosis.bias, diagnosis.overall_bias], 0.0)
+    _intervals(right, [*diagnosis.confidence_ratio, diagnosis.overall_confidence_ratio], 1.0)
+    left.set_yticks(range(len(names)), names)
+    left.invert_yaxis()
+    left.set_xlabel("bias [predicted standard deviations]\n← too low    too high →")
+    right.set_xlabel("true / claimed spread\n← under-confident    over-confident →")
+    return axes
+
+
+def _intervals(ax: Any, estimates: Sequence[Any], right: float) -> None:
+    ax.axvline(right, color=GREY, linewidth=1)
+    for row, estimate in enumerate(estimates):
+        colour = MAIN if estimate.holds(right) else WARN
+        ends = np.array([[estimate.value - estimate.low], [estimate.high - estimate.value]])
+        ax.errorbar(estimate.value, row, xerr=ends, fmt="o" if estimate.holds(right) else "D", color=colour, capsize=3)
+    trim(ax)

@@ -1,0 +1,25 @@
+"""What all pictures share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["BAND", "GREY", "MAIN", "WARN", "new_axes", "trim"]
+
+# Told apart in light and dark and by colour-blind readers (Okabe and Ito).
+MAIN, WARN, GREY, BAND = "#0072b2", "#d55e00", "#808080", 0.2
+
+
+def new_axes(ax: Any, n: int = 1, **options: Any) -> Any:
+    """The axes given, or new ones; with n > 1 an array of them side by side."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError('Pictures need matplotlib: pip install "scorecal[plot]".') from None
+    return plt.subplots(1, n, layout="constrained", **options)[1]
+
+
+def trim(ax: Any) -> None:
+    ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,41 @@
+"""What each view of `calibration_test` saw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..results import CombinedResult
+from .style import GREY, MAIN, WARN, new_axes, trim
+
+__all__ = ["plot_views"]
+
+
+def plot_views(result: CombinedResult, *, alpha: float = 0.05, ax: Any = None) -> Any:
+    """Adjusted p-values of the views, the smallest on top; the test's own p-value is the smallest.
+
+    Parameters
+    ----------
+    result : CombinedResult
+        From `calibration_test`.
+    alpha : float
+        Level at which to draw a line.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = new_axes(ax, figsize=(6, 1.0 + 0.28 * len(result.views)))
+    views = sorted(result.views, key=lambda view: (view.adjusted_pvalue, view.pvalue))
+    for row, view in enumerate(views):
+        clear = view.adjusted_pvalue <= alpha
+        ax.plot(view.adjusted_pvalue, row, "D" if clear else "o", color=WARN if clear else MAIN)
+    ax.axvline(alpha, color=GREY, linestyle="--", label=f"level {alpha:g}")
+    ax.set_xscale("log")
+    ax.set_xlim(0.5 / (result.n_resamples + 1), 2.0)
+    ax.set_yticks(range(len(views)), [view.name for view in views])
+    ax.invert_yaxis()
+    ax.set_xlabel("adjusted p-value")
+    ax.legend(frameon=False)
+    trim(ax)
+    return ax

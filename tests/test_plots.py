@@ -1,0 +1,122 @@
+"""Pictures: what is drawn is what was found."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import scorecal as sc
+from scorecal import plots
+from scorecal.plots.witness import witness
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    mpl.pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(300, 2))
+    return sc.Gaussian(mean + np.array([0.0, 0.5]), 0.8), mean + rng.normal(size=(300, 2))
+
+
+def test_null(data):
+    result = sc.kccsd_test(*data, rng=0)
+    ax = result.plot()
+    assert "rejected at level 0.05" in ax.get_title()
+    lines = [line.get_xdata()[0] for line in ax.lines]
+    assert lines == [result.critical_value(), result.statistic]
+    assert sum(bar.get_height() for bar in ax.patches) == result.n_resamples
+    few = sc.kccsd_test(*data, n_resamples=3, rng=0)  # no critical value
+    assert len(few.plot().lines) == 1
+
+
+def test_views(data):
+    result = sc.calibration_test(*data, rng=0)
+    null, views = result.plot()
+    assert null.figure is views.figure
+    shown = dict(zip([label.get_text() for label in views.get_yticklabels()], views.lines, strict=False))
+    for view in result.views:
+        assert shown[view.name].get_xdata()[0] == view.adjusted_pvalue
+
+
+def test_estimates(data):
+    diagnosis = sc.diagnose(*data, names=["north", "east"], rng=0)
+    left, right = diagnosis.plot()
+    assert [label.get_text() for label in left.get_yticklabels()] == ["north", "east", "overall"]
+    for ax, estimates in ((left, diagnosis.bias), (right, diagnosis.confidence_ratio)):
+        for bar, estimate in zip(ax.containers, estimates, strict=False):
+            segment = bar.lines[2][0].get_segments()[0]
+            np.testing.assert_allclose(sorted(segment[:, 0]), [estimate.low, estimate.high])
+
+
+def test_coverage(data):
+    coverage = sc.expected_coverage(*data)
+    curve = coverage.plot().lines[1]
+    np.testing.assert_array_equal(curve.get_ydata(), coverage.curve(curve.get_xdata()))
+
+
+def test_contributions_average_to_the_statistic(data):
+    result = sc.kccsd_test(*data, rng=0)
+    ax = plots.plot_contributions(result, data[1][:, 0], name="u")
+    heights = [bar.get_height() for bar in ax.patches]
+    assert np.mean(heights) == pytest.approx(result.statistic)  # 20 bins of 15 rows
+    assert ax.get_xlabel() == "u"
+    with pytest.raises(ValueError, match="`over` must be 300 finite numbers"):
+        plots.plot_contributions(result, np.zeros(5))
+    with pytest.raises(ValueError, match="`over` is the same for all rows"):
+        plots.plot_contributions(result, np.zeros(300))
+
+
+def test_witness_from_its_definition():
+    rng = np.random.default_rng(0)
+    z, scores, at = rng.normal(size=(40, 2)), rng.normal(size=(40, 2)), rng.normal(size=(3, 2))
+
+    def kernel(one, other):
+        return np.exp(-0.5 * np.sum((one - other) ** 2) / 0.9**2)
+
+    mean, error = witness(z, scores, at, 0.9)
+    for k, point in enumerate(at):
+        values = []
+        for target, score in zip(z, scores, strict=True):
+            steps = 1e-6 * np.eye(2)
+            gradient = [(kernel(point, target + step) - kernel(point, target - step)) / 2e-6 for step in steps]
+            values.append(kernel(point, target) * score + gradient)
+        np.testing.assert_allclose(mean[k], np.mean(values, axis=0), atol=1e-8)
+        np.testing.assert_allclose(error[k], np.std(values, axis=0) / 40**0.5, atol=1e-8)
+
+
+def test_witness_is_zero_for_calibrated_predictions():
+    z = np.random.default_rng(1).normal(size=(20_000, 1))
+    mean, error = witness(z, -z, np.linspace(-3, 3, 13)[:, None])
+    assert np.max(np.abs(mean) / error) < 4
+    mean, error = witness(1.2 * z, -1.2 * z, np.linspace(-3, 3, 13)[:, None])
+    assert np.max(np.abs(mean) / error) > 10
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_witness_is_drawn(data, dim):
+    predictions, y = data
+    given = sc.Gaussian(predictions.mean[:, :dim], 0.8)
+    ax = plots.plot_witness(given, y[:, :dim])
+    assert len(ax.lines if dim == 1 else ax.collections) == 2
+    wide = sc.Gaussian(np.zeros((10, 3)), 1.0)
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        plots.plot_witness(wide, np.random.default_rng(0).normal(size=(10, 3)))
+
+
+def test_no_matplotlib_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib.pyplot'] = None\n"
+        "import scorecal as sc\n"
+        "sc.kccsd_test(*sc.experiments.mgm(20, 0.0, rng=0), rng=0).plot()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert 'pip install "scorecal[plot]"' in done.stderr
