@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from . import coordinates, experiments, kernels, plots, views
+from . import coordinates, experiments, kernels, plots, report, views
 from ._calibration_test import calibration_test
 from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
@@ -73,6 +73,7 @@ __all__ = [
     "ksd_test",
     "mmd",
     "plots",
+    "report",
     "skce",
     "skce_test",
     "views",

@@ -16,6 +16,7 @@ from .. import __version__
 from .._calibration_test import calibration_test
 from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
+from ..report import report_html
 from ..results import CombinedResult
 from .read_npz import read_npz
 from .read_table import InputError, Table, read_table
@@ -28,6 +29,7 @@ _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
   scorecal test scores.npz --json
+  scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
 
 exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input"""
@@ -58,6 +60,7 @@ def add_test(commands: Any) -> None:
     parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument("--n-resamples", type=_count, default=999, metavar="B", help="bootstrap draws (999)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random numbers (0)")
+    parser.add_argument("--report", type=Path, metavar="HTML", help="write a report, one file with all in it")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--fail-on-rejection", action="store_true", help="exit with 1 if calibration is rejected")
     parser.set_defaults(run=_test, interrupted="interrupted")
@@ -78,6 +81,11 @@ def _test(chosen: argparse.Namespace) -> int:
             )
         except (TypeError, ValueError) as error:
             raise InputError(f"{chosen.file}: {error}") from None
+    if chosen.report is not None:
+        title = f"Calibration of {chosen.file.name}"
+        settings = {"file": chosen.file, "estimator": estimator, "seed": chosen.seed}
+        page = report_html(result, diagnosis, title=title, alpha=chosen.alpha, settings=settings)
+        chosen.report.write_text(page, encoding="utf-8")
     if chosen.json:
         print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2))
     else:

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from .residuals import Residuals
 
@@ -107,5 +107,5 @@ def worst_direction(residuals: Residuals, level: float) -> Direction:
 
 
 def _around(value: float, influence: np.ndarray, level: float) -> Estimate:
-    half = float(t.ppf(0.5 + 0.5 * level, len(influence) - 1) * np.std(influence, ddof=1) / len(influence) ** 0.5)
+    half = float(stdtrit(len(influence) - 1, 0.5 + 0.5 * level) * np.std(influence, ddof=1) / len(influence) ** 0.5)
     return Estimate(value, value - half, value + half)

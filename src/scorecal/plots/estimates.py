@@ -32,8 +32,8 @@ def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
     _intervals(right, [*diagnosis.confidence_ratio, diagnosis.overall_confidence_ratio], 1.0)
     left.set_yticks(range(len(names)), names)
     left.invert_yaxis()
-    left.set_xlabel("bias [predicted standard deviations]\n← too low    too high →")
-    right.set_xlabel("true / claimed spread\n← under-confident    over-confident →")
+    left.set_xlabel("bias [predicted standard deviations]\n← too low | too high →")
+    right.set_xlabel("true / claimed spread\n← under-confident | over-confident →")
     return axes
 
 

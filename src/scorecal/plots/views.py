@@ -32,6 +32,7 @@ def plot_views(result: CombinedResult, *, alpha: float = 0.05, ax: Any = None) -
         ax.plot(view.adjusted_pvalue, row, "D" if clear else "o", color=WARN if clear else MAIN)
     ax.axvline(alpha, color=GREY, linestyle="--", label=f"level {alpha:g}")
     ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlim(0.5 / (result.n_resamples + 1), 2.0)
     ax.set_yticks(range(len(views)), [view.name for view in views])
     ax.invert_yaxis()

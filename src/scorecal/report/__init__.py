@@ -1,0 +1,5 @@
+"""A result as a page that people can read."""
+
+from .page import report_html
+
+__all__ = ["report_html"]

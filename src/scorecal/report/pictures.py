@@ -1,0 +1,50 @@
+"""Pictures inside a page: drawn as SVG, in the colour of the text around them, light or dark."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import numpy as np
+
+__all__ = ["picture"]
+
+_INK = "#010203"  # stands for the colour of the text; no picture uses it for anything else
+
+
+def picture(draw: Callable[[], Any], caption: str, described: str) -> str:
+    """A figure element with what `draw` draws, which returns axes, a caption, and a description for who cannot see."""
+    try:
+        import matplotlib as mpl
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError('A report has pictures, which need matplotlib: pip install "scorecal[report]".') from None
+    names = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    settings: dict[Any, Any] = {
+        **dict.fromkeys(names, _INK),
+        "font.size": 11,
+        "svg.fonttype": "none",
+        "svg.hashsalt": caption,
+        "text.parse_math": False,  # names may hold a $
+    }
+    with mpl.rc_context(settings):
+        figure = np.ravel(draw())[0].figure
+        try:
+            file = io.StringIO()
+            figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        finally:
+            plt.close(figure)
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    for name in ("width", "height", "xmlns:xlink", "xmlns"):  # the page decides
+        svg = re.sub(rf'(<svg[^>]*?) {name}="[^"]*"', r"\1", svg, count=1)
+    salt = f"p{zlib.crc32(caption.encode())}"  # ids of one picture must not be those of another
+    svg = re.sub(r'\bid="', f'id="{salt}-', svg)
+    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{salt}-", svg)
+    label = f'role="img" aria-label="{escape(described)}"'
+    return f"<figure>{svg.replace('<svg', f'<svg {label}', 1)}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -1,0 +1,141 @@
+"""The report: nothing outside itself, names stay text, and a real browser has nothing to complain of."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import scorecal as sc
+from scorecal.cli import main
+from scorecal.report import report_html
+
+mpl.use("Agg")
+HOSTILE = ["<script>alert(1)</script>", 'price $ & $" onload="alert(2)']
+
+
+@pytest.fixture(scope="module")
+def page():
+    rng = np.random.default_rng(0)
+    mean, x = rng.normal(size=(400, 2)), rng.normal(size=400)
+    y = mean + rng.normal(size=(400, 2))
+    predictions = sc.Gaussian(mean, 0.8)
+    result = sc.calibration_test(predictions, y, n_resamples=199, rng=0)
+    diagnosis = sc.diagnose(predictions, y, covariates={"<img src=x>": x}, names=HOSTILE, rng=0)
+    coverage = sc.expected_coverage(predictions, y)
+    return report_html(result, diagnosis, coverage=coverage, title="<b>title</b>", settings={"<i>file": "</style>"})
+
+
+class Elements(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found, self.texts = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def elements(page):
+    parser = Elements()
+    parser.feed(page)
+    return parser
+
+
+def test_names_stay_text(elements):
+    tags = {tag for tag, _ in elements.found}
+    assert not tags & {"script", "img", "link", "iframe", "object", "b", "i"}
+    assert not any(name.startswith("on") for _, attributes in elements.found for name in attributes)
+    for name in HOSTILE:
+        assert name in elements.texts
+
+
+def test_nothing_is_loaded(page, elements):
+    for _, attributes in elements.found:
+        for name in ("src", "href", "xlink:href"):
+            assert attributes.get(name, "#").startswith("#")
+    assert "http" not in page
+    assert "@import" not in page
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(page, elements):
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    references = re.findall(r'(?:url\(#|href="#)([^)"]*)', page)
+    assert references
+    assert set(references) <= set(ids)
+
+
+def test_pictures_have_descriptions(elements):
+    pictures = [attributes for tag, attributes in elements.found if tag == "svg"]
+    assert len(pictures) == 4
+    assert all(attributes["role"] == "img" and len(attributes["aria-label"]) > 20 for attributes in pictures)
+
+
+def test_verdict_first(elements):
+    text = " ".join(part.strip() for part in elements.texts if part.strip())
+    after_title = text[text.rindex("<b>title</b>") :]
+    assert after_title.startswith("<b>title</b> Calibration is rejected at level 0.05 (p = 0.005, 400 predictions).")
+    for words in ("over-confident", "What this test cannot see here", "bootstrap draws", sc.__version__):
+        assert words in text
+
+
+def browse(page, folder, width=800, dark=False):
+    """What a browser says of the page, what it asked the network for beside its own business, and what it shows."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("no chromium on this machine")
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
+    command += ["--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"]
+    command += [f"--user-data-dir={folder / 'profile'}", f"--log-net-log={folder / 'net.json'}"]
+    command += [f"--window-size={width},2000", f"--screenshot={folder / 'page.png'}"]
+    command += ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else []
+    done = subprocess.run([*command, f"file://{folder}/report.html"], capture_output=True, text=True, timeout=60)
+    events = json.loads((folder / "net.json").read_text())["events"]
+    hosts = {urlsplit(event["params"]["url"]).hostname for event in events if "url" in event.get("params", {})}
+    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    asked = {host for host in hosts if host and not host.endswith("google.com")}
+    return said, asked, mpl.image.imread(folder / "page.png")
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_a_browser(page, tmp_path, width, dark):
+    said, asked, pixels = browse(page, tmp_path, width, dark)
+    assert not said
+    assert not asked
+    paper = pixels[5, 5, :3]
+    assert (paper.mean() < 0.2) == dark
+    assert np.mean(np.abs(pixels[:, :, :3] - paper).max(axis=2) > 0.1) > 0.01  # something is on it
+
+
+def test_a_browser_would_tell(tmp_path):
+    """The same on a page that does load something and has an error."""
+    said, asked, _ = browse("<img src='http://127.0.0.1:9/x.png'><script>nonsense()</script>", tmp_path)
+    assert any("nonsense" in line for line in said)
+    assert asked == {"127.0.0.1"}
+
+
+def test_command_line_writes_it(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=200)
+    table = np.stack([mean, np.ones(200), mean + rng.normal(size=200)], 1)
+    np.savetxt(tmp_path / "a.csv", table, delimiter=",", header="mu,<script>,u", comments="")
+    options = ["--mean", "mu", "--std", "<script>", "--target", "u", "--report", str(tmp_path / "r.html")]
+    assert main(["test", str(tmp_path / "a.csv"), *options]) == 0
+    text = (tmp_path / "r.html").read_text()
+    assert "No evidence against calibration" in text
+    assert "Calibration of a.csv" in text
+    options[-1] = str(tmp_path / "no" / "folder.html")
+    assert main(["test", str(tmp_path / "a.csv"), *options]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
