@@ -208,3 +208,17 @@ def test_a_million_rows(tmp_path):
     )
     assert json.loads(done.stdout)["n"] == 10**6
     assert int(done.stderr.split()[-1]) * 1024 < 3e9
+
+
+def test_completion_of_shells(tmp_path):
+    script = subprocess.run(
+        [sys.executable, "-c", "from scorecal.cli import main; main(['--print-completion', 'bash'])"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    (tmp_path / "complete.sh").write_text(script)
+    typed = "COMP_WORDS=(scorecal test --fail); COMP_CWORD=2; COMP_LINE='scorecal test --fail'; COMP_POINT=20"
+    command = f"source {tmp_path}/complete.sh; {typed}; _shtab_scorecal; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "--fail-on-rejection"

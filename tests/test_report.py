@@ -139,3 +139,18 @@ def test_command_line_writes_it(tmp_path, capsys):
     options[-1] = str(tmp_path / "no" / "folder.html")
     assert main(["test", str(tmp_path / "a.csv"), *options]) == 2
     assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_notebooks():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(300, 1))
+    data = sc.Gaussian(mean, 0.8), mean + rng.normal(size=(300, 1))
+    shown = [
+        sc.kccsd_test(*data, n_resamples=99, rng=0)._repr_html_(),
+        sc.calibration_test(*data, n_resamples=99, rng=0)._repr_html_(),
+        sc.diagnose(*data, names=["<script>"], rng=0)._repr_html_(),
+    ]
+    for html, words in zip(shown, ("bandwidth, target", "over-confident", "&lt;script&gt;"), strict=True):
+        assert html.count("<table>") == html.count("</table>") == 1
+        assert words in html
+        assert "<script>" not in html

@@ -66,6 +66,11 @@ class CalibrationResult:
 
         return plot_null(self)
 
+    def _repr_html_(self) -> str:
+        from .report.notebook import result_html
+
+        return result_html(self)
+
 
 @dataclass(frozen=True, eq=False)
 class ViewResult:

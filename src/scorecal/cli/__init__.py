@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..resampling.dask_cluster import WorkerDiedError
@@ -14,6 +15,7 @@ from .read_table import InputError
 
 __all__ = ["main"]
 
+_COMPLETION = 'print what completes commands in a shell, as in: eval "$(scorecal --print-completion bash)"'
 _FIGURES = ("fig1", "fig2", *(f"f{k}" for k in range(1, 13)))
 
 
@@ -23,6 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="scorecal", description="Can a probabilistic model's uncertainty be trusted? Tests from scores alone."
     )
     parser.add_argument("--version", action="version", version=f"scorecal {__version__}")
+    parser.add_argument(
+        "--print-completion", action=_PrintCompletion, choices=("bash", "zsh", "tcsh"), help=_COMPLETION
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands)
     add_test(commands)
@@ -37,6 +42,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ImportError, InputError, OSError, WorkerDiedError) as error:
         print(f"scorecal {chosen.command}: {error}", file=sys.stderr)
         return 2
+
+
+class _PrintCompletion(argparse.Action):
+    """Print the script of a shell, and end."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
+        try:
+            import shtab
+        except ImportError:
+            parser.exit(2, 'scorecal: completion needs shtab: pip install "scorecal[cli]".\n')
+        print(shtab.complete(parser, values))
+        parser.exit()
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -91,6 +91,11 @@ class Diagnosis:
 
         return plot_estimates(self)
 
+    def _repr_html_(self) -> str:
+        from ..report.notebook import diagnosis_html
+
+        return diagnosis_html(self)
+
     def __str__(self) -> str:
         return table_of(self)
 

@@ -17,7 +17,7 @@ from ..results import CombinedResult
 from .pictures import picture
 from .style import STYLE
 
-__all__ = ["report_html"]
+__all__ = ["report_html", "table"]
 
 
 def report_html(
@@ -64,7 +64,7 @@ def report_html(
             f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
             _described(diagnosis),
         ),
-        _table(
+        table(
             ("dimension", "bias [predicted sd]", "true / claimed spread"),
             [
                 *zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True),
@@ -85,7 +85,7 @@ def report_html(
             "What each view saw: p-values adjusted for having looked at all of them.",
             "; ".join(f"{view.name}: {view.adjusted_pvalue:.3g}" for view in result.views),
         ),
-        _table(
+        table(
             ("view", "for", "p-value", "adjusted"),
             [
                 (view.name, view.sees, f"{view.pvalue:.3g}", f"{view.adjusted_pvalue:.3g}")
@@ -102,7 +102,7 @@ def report_html(
             ),
         ]
     parts += ["<h2>What this test cannot see here</h2>", _list(result.cannot_see)]
-    parts += ["<h2>To repeat it</h2>", _table(("setting", "value"), list(_settings(result, settings).items()))]
+    parts += ["<h2>To repeat it</h2>", table(("setting", "value"), list(_settings(result, settings).items()))]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
@@ -124,7 +124,7 @@ def _correlations(diagnosis: Diagnosis) -> list[str]:
     ]
     weights = ", ".join(f"{weight:.2f}" for weight in diagnosis.worst_direction.weights)
     worst = f"Worst direction ({weights}): true / claimed spread {diagnosis.worst_direction.ratio}."
-    return [_table(("errors of", "correlation claimed", "found"), rows), f"<p>{escape(worst)}</p>"]
+    return [table(("errors of", "correlation claimed", "found"), rows), f"<p>{escape(worst)}</p>"]
 
 
 def _regions(diagnosis: Diagnosis) -> list[str]:
@@ -134,7 +134,7 @@ def _regions(diagnosis: Diagnosis) -> list[str]:
         (region.name, region.n, f"{region.contrast_pvalue:.3g}", f"{region.pvalue:.3g}") for region in diagnosis.regions
     ]
     head = ("where it differs most", "rows", "p, no different from the rest", "p, nothing wrong there")
-    return ["<h2>Where</h2>", _table(head, rows)]
+    return ["<h2>Where</h2>", table(head, rows)]
 
 
 def _settings(result: CombinedResult, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _settings(result: CombinedResult, given: Mapping[str, Any] | None) -> dict[s
     }
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join(
         f'<tr><th scope="row">{escape(str(row[0]))}</th>'
