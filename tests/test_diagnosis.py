@@ -81,6 +81,55 @@ def test_calibrated_predictions_that_are_not_gaussian_are_not_blamed():
     assert all(holds_95_percent(count, 200) for count in held), held
 
 
+def test_correlation_of_predictions_that_are_not_gaussian():
+    """Calibrated, with correlated Gumbel errors of which only scores are known: the claim is inside, 20 data sets."""
+    mix = np.linalg.cholesky(np.array([[1.0, 0.8], [0.8, 1.0]]))
+    inside = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        mean = rng.normal(size=(1500, 2))
+        y = mean + rng.gumbel(size=(1500, 2)) @ mix.T
+
+        def score(z, mean=mean):
+            return (np.exp(-(z - mean) @ np.linalg.inv(mix).T) - 1.0) @ np.linalg.inv(mix)
+
+        pair = sc.diagnose(sc.ScoreFunction(score, 1500, 2), y, covariates={}, rng=0).correlations[0]
+        inside += pair.found.holds(pair.claimed)
+    assert inside >= 15
+
+
+def test_what_cannot_be_told_says_so():
+    """Scores of Student's t turn back: targets forty times too far out leave nothing to measure with."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(300, 2))
+    y = mean + 40 * rng.standard_t(3, size=(300, 2))
+    heavy = sc.ScoreFunction(lambda z: -4 * (z - mean) / (3 + (z - mean) ** 2), 300, 2)
+    found = sc.diagnose(heavy, y, rng=0)
+    for estimate in found.confidence_ratio:
+        assert not np.isfinite(estimate.value) or estimate.low < estimate.value < estimate.high
+    assert "nan" not in str(found).replace("(nan, nan)", "")
+    exact = sc.diagnose(sc.Gaussian(mean, 1.0), np.stack([mean[:, 0], y[:, 1]], 1), rng=0)
+    assert str(exact.confidence_ratio[0]) == "cannot be told"
+    assert "nan" not in exact.message
+
+
+def test_far_from_zero_in_single_precision():
+    rng = np.random.default_rng(0)
+    mean = (1000 + rng.normal(size=(2000, 1))).astype(np.float32)
+    y = (mean + 0.1 * rng.normal(size=(2000, 1))).astype(np.float32)
+    predictions = as_scores_only(sc.Gaussian(mean, np.float32(0.1)))
+    found = sc.diagnose(predictions, y, covariates={}, rng=0)
+    assert found.confidence_ratio[0].value == pytest.approx(float(np.std((y - mean) / 0.1)), abs=0.02)
+
+
+def test_names_of_regions_have_enough_digits():
+    year = np.random.default_rng(0).integers(1990, 2024, 1000)
+    temperature = 287.0 + 0.1 * np.random.default_rng(1).normal(size=1000)
+    for partition in partitions_of({"year": year, "T": temperature}, 1000):
+        assert len(set(partition.names)) == len(partition.names)
+        assert "e+" not in "".join(partition.names)
+
+
 def test_scores_alone_and_supports():
     mean, y = normal(0, 300, 1)
     base = np.random.default_rng(1).normal(size=(8, 1))
@@ -163,8 +212,9 @@ def test_statistics_of_regions_from_their_definition():
 def test_partitions():
     n = 400
     x = np.random.default_rng(0).normal(size=n)
-    found = {p.covariate: p for p in partitions_of({"x": x, "flag": x > 0, "many": np.arange(n).astype(str)}, n)}
-    assert set(found) == {"x", "flag"}  # hundreds of labels are no groups
+    with pytest.warns(UserWarning, match="'many' has 400 different labels, such as '99', too many"):
+        found = {p.covariate: p for p in partitions_of({"x": x, "flag": x > 0, "many": np.arange(n).astype(str)}, n)}
+    assert set(found) == {"x", "flag"}
     assert found["flag"].names == ["flag = False", "flag = True"]
     for k, name in enumerate(found["x"].names):
         sign, cut = name.split()[1:]

@@ -21,12 +21,12 @@ CAN_RUN_TRITON = find_spec("triton") is not None and (
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def pairs_of(n, dtype, device, target_kernel=None, spread=1.0):
+def pairs_of(n, dtype, device, target_kernel=None, spread=1.0, unit=1.0):
     """H on predictions whose scales, and so the sizes of rows of H, differ by a factor of exp(spread)."""
     rng = np.random.default_rng(0)
     mean, scale = rng.normal(size=(n, 3)), np.exp(spread * rng.normal(size=n))
     y = mean + 1.1 * scale[:, None] * rng.normal(size=(n, 3))
-    mean, scale, y = (torch.as_tensor(part, dtype=dtype, device=device) for part in (mean, scale, y))
+    mean, scale, y = (torch.as_tensor(unit * part, dtype=dtype, device=device) for part in (mean, scale, y))
     return kccsd_pairs(
         sc.Gaussian(mean, scale), y, sc.kernels.GFD(n_base=5), target_kernel, None, np.random.default_rng(1)
     )
@@ -57,14 +57,32 @@ def test_half_precision_has_small_errors_and_the_same_statistic(as_if_on_a_gpu, 
 
 @pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])
 def test_float16_holds_every_entry(target_kernel):
-    function = pairs_of(500, torch.float32, DEVICE, target_kernel, spread=3.0).function
+    function = pairs_of(500, torch.float32, DEVICE, target_kernel, unit=1e-4).function
     everything = slice(0, 500)
     block = function(everything, everything)
     assert float(block.abs().max()) > 1e6  # float16 ends at 65504
     half = half_of(function, 500)
-    assert float(half.scales.min()) < 1e-3
     assert torch.equal(half.scales.half().float(), half.scales)
     assert float(half.block(block, everything, everything).abs().max()) <= 1.01
+
+
+def test_rows_too_unequal_for_float16_are_multiplied_in_full(as_if_on_a_gpu):
+    """One target far away sets the scale; then most rows would vanish, and the null distribution with them."""
+    rng = np.random.default_rng(0)
+    y = 1e-5 * rng.normal(size=(400, 1))
+    y[7] = 60.0
+    mean, scale, y = (torch.as_tensor(part, dtype=torch.float32) for part in (0 * y, np.full(400, 1e-5), y))
+    predictions, y = sc.Gaussian(mean.to(DEVICE), scale.to(DEVICE)), y.to(DEVICE)
+    kernels = {
+        "distribution_kernel": sc.kernels.GFD(n_base=3, bandwidth=1.0),
+        "target_kernel": sc.kernels.Gaussian(1e-5),
+    }
+    mixed, full = (
+        sc.kccsd_test(predictions, y, n_resamples=99, precision=precision, rng=0, **kernels)
+        for precision in ("mixed", "full")
+    )
+    assert mixed.null_distribution.std() > 0
+    np.testing.assert_array_equal(mixed.null_distribution, full.null_distribution)
 
 
 @pytest.mark.skipif(not CAN_RUN_TRITON, reason="no CUDA device, and no Triton with TRITON_INTERPRET=1")

@@ -91,7 +91,7 @@ def skce_test(
         Draw by Markov chains, for predictions that have a score and a log-density but cannot be sampled.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
-    estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
+    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         As for `kccsd_test`.
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 4 GB.

@@ -19,7 +19,7 @@ from .result import Diagnosis, Region
 __all__ = ["diagnose"]
 
 _LEAST_ROWS = 10
-_ALIKE = 1e-6  # relative: what varies by less does so by rounding
+_ALIKE = 1e-9  # relative: what varies by less does so by rounding
 
 
 def diagnose(
@@ -107,7 +107,7 @@ def diagnose(
 
 def _sizes(found: Residuals, rows: Any, level: float) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
     """Bias and confidence ratio of each dimension in some rows."""
-    residuals, expected = found.marginal[rows], found.expected_marginal[rows]
+    residuals, expected = found.marginal[rows], np.einsum("nkk->nk", found.expected_marginal)[rows]
     ratios = (confidence_ratio(e, c, level) for e, c in zip(residuals.T, expected.T, strict=True))
     return tuple(bias(e, level) for e in residuals.T), tuple(ratios)
 
@@ -155,7 +155,7 @@ def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -
                 f"`covariates` must be finite, but {name!r} is not, first at row {np.argmin(np.isfinite(column))}."
             )
     return {
-        name: (column if column.dtype.kind in "fiu" else column.astype(str))[found.rows]
+        name: (column if column.dtype.kind in "fiu" else np.array([str(v) for v in column], object))[found.rows]
         for name, column in columns.items()
     }
 

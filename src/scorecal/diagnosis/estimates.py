@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import NamedTuple
 
@@ -24,16 +25,19 @@ __all__ = [
 
 
 class Estimate(NamedTuple):
-    """A number and the ends of its confidence interval."""
+    """A number and the ends of its confidence interval; NaN where it cannot be told."""
 
     value: float
     low: float
     high: float
 
     def holds(self, number: float) -> bool:
-        return self.low <= number <= self.high
+        """Whether the interval does; one that cannot be told excludes nothing."""
+        return not math.isfinite(self.value) or self.low <= number <= self.high
 
     def __str__(self) -> str:
+        if not math.isfinite(self.value):
+            return "cannot be told"
         return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
@@ -52,6 +56,9 @@ class Direction(NamedTuple):
     ratio: Estimate
 
 
+_UNTOLD = Estimate(math.nan, math.nan, math.nan)
+
+
 def bias(values: np.ndarray, level: float) -> Estimate:
     """Mean of residuals."""
     return _around(float(np.mean(values)), values, level)
@@ -65,6 +72,9 @@ def confidence_ratio(values: np.ndarray, expected: np.ndarray, level: float) -> 
 def ratio_of_squares(squares: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
     """The root of the ratio of their means, on a logarithmic scale; squares are those of centred values."""
     square, wanted = np.sum(squares) / (len(squares) - 1), np.mean(expected)
+    # Curvatures of scores that turn back far out may cancel, and targets may all be at their means.
+    if not (square > 0 and wanted > 2.0 * np.std(expected) / len(expected) ** 0.5):
+        return _UNTOLD
     influence = 0.5 * (squares / square - expected / wanted)
     ends = _around(float(0.5 * np.log(square / wanted)), influence, level)
     return Estimate(*(float(np.exp(end)) for end in ends))
@@ -77,16 +87,19 @@ def centred(values: np.ndarray) -> np.ndarray:
 def correlations(residuals: Residuals, level: float) -> tuple[Correlation, ...]:
     """Of every two dimensions; the interval is that of the coefficient of correlation, by its influence function."""
     d = residuals.marginal.shape[1]
+    second = np.mean(residuals.expected_marginal, axis=0)
     unit = centred(residuals.marginal)
-    unit = unit / np.sqrt(np.mean(unit**2, axis=0))
-    claimed = np.mean(residuals.correlation, axis=0)
+    sizes = np.sqrt(np.mean(unit**2, axis=0))
+    unit = unit / np.where(sizes > 0, sizes, 1.0)
     found = []
     for k, m in combinations(range(d), 2):
+        square = second[k, k] * second[m, m]
+        claimed = float(second[k, m] / np.sqrt(square)) if square > 0 else math.nan
         coefficient = float(np.mean(unit[:, k] * unit[:, m]))
         influence = unit[:, k] * unit[:, m] - 0.5 * coefficient * (unit[:, k] ** 2 + unit[:, m] ** 2)
         # Fisher's scale, on which intervals do not leave (-1, 1).
         ends = _around(float(np.arctanh(coefficient)), influence / (1.0 - coefficient**2), level)
-        found.append(Correlation((k, m), float(claimed[k, m]), Estimate(*(float(np.tanh(end)) for end in ends))))
+        found.append(Correlation((k, m), claimed, Estimate(*(float(np.tanh(end)) for end in ends))))
     return tuple(found)
 
 
@@ -94,7 +107,9 @@ def worst_direction(residuals: Residuals, level: float) -> Direction:
     """Along which the spread is most wrong: looked for in every other row, and measured in the rest."""
     seek, measure = (slice(start, None, 2) for start in (0, 1))
     wanted = np.mean(residuals.expected[seek], axis=0)
-    lower = np.linalg.cholesky(wanted + 1e-9 * np.trace(wanted) * np.eye(len(wanted)))
+    if np.linalg.eigvalsh(wanted)[0] <= 0:
+        return Direction(np.full(len(wanted), math.nan), _UNTOLD)
+    lower = np.linalg.cholesky(wanted)
     scaled = np.linalg.solve(lower, np.cov(residuals.whitened[seek].T).reshape(wanted.shape))
     values, vectors = np.linalg.eigh(np.linalg.solve(lower, scaled.T))
     worst = int(np.argmax(np.abs(np.log(np.maximum(values, 1e-300)))))

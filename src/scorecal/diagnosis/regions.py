@@ -8,11 +8,13 @@ same random signs for all of them tell how large the largest of all regions woul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .._warn import warn_user
 from ..resampling.features import bend
 from ..resampling.signs import Signs
 from .residuals import Residuals
@@ -45,11 +47,17 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partitio
             cuts = np.unique(np.quantile(values, np.arange(1, _N_BINS) / _N_BINS))
             bins = np.searchsorted(cuts, values, side="left")
             below = np.arange(len(cuts) + 1)[None, :] <= np.arange(len(cuts))[:, None]
-            names = [f"{name} {sign} {cut:.3g}" for sign in ("<=", ">") for cut in cuts]
+            digits = max(0, math.ceil(-math.log10(np.ptp(values) / (10 * _N_BINS))))
+            names = [f"{name} {sign} {cut:.{digits}f}" for sign in ("<=", ">") for cut in cuts]
             regions = np.concatenate([below, ~below])
         elif 1 < len(labels) <= _MOST_LABELS:
             names, regions = [f"{name} = {label}" for label in labels], np.eye(len(labels), dtype=bool)
         else:
+            if len(labels) > 1:
+                warn_user(
+                    f"`covariates`: {name!r} has {len(labels)} different labels, such as {str(labels[-1])!r}, too many "
+                    f"for regions (at most {_MOST_LABELS}), and is left out. If it should hold numbers, some are text."
+                )
             continue
         sizes = regions @ np.bincount(bins, minlength=regions.shape[1])
         least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
@@ -62,8 +70,7 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partitio
 def features_of(residuals: Residuals) -> np.ndarray:
     """Of bias, of spread and, in few dimensions, of correlation: mean zero for calibrated predictions, (n, q)."""
     e, d = residuals.marginal, residuals.marginal.shape[1]
-    second = np.einsum("nki,nij,nmj->nkm", residuals.root, residuals.expected, residuals.root)
-    squares = np.einsum("nk,nm->nkm", e, e) - second
+    squares = e[:, :, None] * e[:, None, :] - residuals.expected_marginal
     k, m = np.triu_indices(d, 1 if d <= _MOST_DIMENSIONS_FOR_PAIRS else d)
     trace = np.sum(residuals.whitened**2, axis=1) - np.einsum("nkk->n", residuals.expected)
     return np.concatenate([e, np.einsum("nkk->nk", squares), squares[:, k, m], trace[:, None]], axis=1)

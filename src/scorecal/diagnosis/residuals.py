@@ -8,6 +8,7 @@ Sigma E[s s'] Sigma = -Sigma E[grad s] Sigma, which is Sigma itself for a Gaussi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from ..predictions import Scores, evaluate_score
 
 __all__ = ["Residuals", "residuals_of"]
 
-_STEP = 1e-3  # of the derivatives, in units of the prediction
+# Of the derivatives, in units of the prediction: small, but not lost to rounding where targets are far from zero.
+_STEP, _LARGEST_STEP, _ROUNDINGS = 1e-3, 0.3, 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +40,10 @@ class Residuals:
     source: str  # "moments" or "scores"
     space: str
 
-    @property
-    def correlation(self) -> np.ndarray:
-        """Claimed, (n, d, d)."""
-        return np.asarray(self.root @ np.swapaxes(self.root, 1, 2))
-
-    @property
+    @cached_property
     def expected_marginal(self) -> np.ndarray:
-        """Of the squares of `marginal`, if calibrated, (n, d)."""
-        return np.asarray(np.einsum("nki,nij,nkj->nk", self.root, self.expected, self.root))
+        """Of the product of `marginal` with itself if calibrated, (n, d, d): for Gaussians, the correlations."""
+        return np.asarray(self.root @ self.expected @ np.swapaxes(self.root, 1, 2))
 
 
 def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
@@ -91,11 +88,14 @@ def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarra
     if isinstance(predictions, Scores):
         return np.broadcast_to(np.eye(d), (n, d, d))
     root = _root(_host(covariance))
-    steps = _STEP * like(np.moveaxis(root, 2, 0), targets)
     xp = array_namespace(targets)
-    points = xp.concat([targets[None, ...] + steps, targets[None, ...] - steps])
-    ahead, behind = np.split(_host(evaluate_score(predictions, points)), 2)
-    slopes = np.moveaxis(ahead - behind, 0, 2) / (2.0 * _STEP)  # (n, d, d), a column for each step
+    sizes = np.max(np.abs(_host(targets)), axis=1) / np.min(np.sqrt(np.einsum("nkk->nk", _host(covariance))), axis=1)
+    lengths = np.clip(_ROUNDINGS * float(xp.finfo(targets.dtype).eps) * sizes, _STEP, _LARGEST_STEP)[:, None]
+    slopes = np.empty((n, d, d))  # a column for each step
+    for k in range(d):
+        step = like(lengths * root[:, :, k], targets)
+        ahead, behind = _host(evaluate_score(predictions, xp.stack([targets + step, targets - step])))
+        slopes[:, :, k] = (ahead - behind) / (2.0 * lengths)
     curvature = -np.swapaxes(root, 1, 2) @ slopes
     return np.asarray(0.5 * (curvature + np.swapaxes(curvature, 1, 2)))
 

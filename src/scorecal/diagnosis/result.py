@@ -60,7 +60,8 @@ class Diagnosis:
     regions : tuple of Region
         One of each covariate, the clearest first.
     where : Region or None
-        The first of these, if it is clear that predictions are not equally wrong everywhere.
+        The first of these, if it is clear, at the level 1 - `confidence_level`, that predictions are not equally wrong
+        everywhere.
     n : int
         Rows that were looked at.
     confidence_level : float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ def sentences_of(diagnosis: Diagnosis) -> list[str]:
         if found:
             parts.append(f"{name}: {' and '.join(found)}.")
     for pair in diagnosis.correlations:
-        if not pair.found.holds(pair.claimed):
+        if not (math.isnan(pair.claimed) or pair.found.holds(pair.claimed)):
             first, second = (diagnosis.names[k] for k in pair.dimensions)
             parts.append(
                 f"Errors of {first} and {second} have correlation {pair.found}, where predictions claim "

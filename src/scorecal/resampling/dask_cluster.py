@@ -27,7 +27,9 @@ class WorkerDiedError(RuntimeError):
 
 def is_dask(workers: Any) -> TypeGuard[MethodType]:
     """Whether it is the map of a `distributed.Client`, which gives futures in place of results."""
-    return isinstance(workers, MethodType) and type(workers.__self__).__module__.startswith("distributed.")
+    return isinstance(workers, MethodType) and any(
+        base.__module__.startswith("distributed.") for base in type(workers.__self__).__mro__
+    )
 
 
 def on_cluster(
@@ -37,6 +39,7 @@ def on_cluster(
 
     if not client.scheduler_info()["workers"]:
         warn_user(f"The cluster at {client.scheduler.address} has no workers yet; waiting for one.")
+        client.wait_for_workers(1)
     # Every worker has a copy: one that is lost takes nothing with it.
     first = [] if shared is None else [client.scatter(shared, broadcast=True, hash=False)]
     waiting = iter(tasks)

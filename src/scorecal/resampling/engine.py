@@ -88,8 +88,9 @@ def u_statistics(
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     triangle = Triangle(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference))
     if signs is not None and plan.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
-        halves = tuple(half_of(function, n) for function in pairs)
-        triangle = replace(triangle, signs=signs.on(reference, xp.float16), halves=halves)
+        halves = [half for half in (half_of(function, n) for function in pairs) if half is not None]
+        if len(halves) == len(pairs):
+            triangle = replace(triangle, signs=signs.on(reference, xp.float16), halves=tuple(halves))
     of_pairs = iter(_sums_in_memory(triangle, plan, n_threads) if pairs else [])
     of_features = iter(_sums_of_features(features, triangle, n_threads) if features else [])
     found = []
@@ -98,7 +99,7 @@ def u_statistics(
             found.append(u_statistic_of(function, next(of_features), triangle.blocks))
         else:
             sums = next(of_pairs)
-            contributions = xp.concat(sums.by_block) / (2 * pairing.n_pairs)
+            contributions = xp.concat([sums.by_block[k] for k in sorted(sums.by_block)]) / (2 * pairing.n_pairs)
             found.append((xp.sum(contributions), sums.drawn / (2 * pairing.n_pairs), contributions))
     statistic, null, shares = zip(*found, strict=True)
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
@@ -127,7 +128,7 @@ def _sums_of_pairs(triangle: Triangle, plan: Plan, n_threads: int) -> list[PairS
         parts = in_threads(partial(sums_of_strip, triangle), triangle.strips, n_threads)
     else:
         groups = groups_of_strips(triangle, _N_TASKS)
-        parts = in_order(spread(_numbered, list(enumerate(groups)), plan.workers, triangle))
+        parts = in_order(spread(_numbered, list(enumerate(groups)), plan.workers, triangle), len(groups))
     sizes = [sum(strip.last - strip.first for strip in group) for group in groups]
     with closing(parts), progress(sum(sizes), "tile", delay=2.0) as advance:
         return add_up(_counted(parts, sizes, advance), triangle)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from array_api_compat import is_jax_array, is_torch_array
 
-from .._arrays import Array, array_namespace, has_values
+from .._arrays import Array, array_namespace, as_float, has_values
 
 __all__ = ["Half", "free_memory", "half_of", "is_on_gpu", "is_out_of_memory"]
 
 _AT_ONCE = 1024
-_SMALLEST = 2.0**-14  # the smallest normal number of float16
+_MOST_UNEQUAL = 64.0  # largest over median: beyond, the products of most rows would be too small for float16
 
 
 def is_on_gpu(array: Array) -> bool:
@@ -57,8 +57,8 @@ class Half:
         return factors[:, None] * product
 
 
-def half_of(function: Callable[[slice, slice], Array], n: int) -> Half:
-    """H is a kernel, so that |H_ij| <= sqrt(H_ii H_jj): over these it fits, however much rows differ in size."""
+def half_of(function: Callable[[slice, slice], Array], n: int) -> Half | None:
+    """H is a kernel, so that |H_ij| <= sqrt(H_ii H_jj): over these it fits. None where rows differ too much in size."""
     parts = []
     for start in range(0, n, _AT_ONCE):
         rows = slice(start, min(start + _AT_ONCE, n))
@@ -66,7 +66,8 @@ def half_of(function: Callable[[slice, slice], Array], n: int) -> Half:
         parts.append(array_namespace(block).linalg.diagonal(block))
     xp = array_namespace(parts[0])
     roots = xp.sqrt(xp.maximum(xp.concat(parts), 0.0))
-    largest = xp.max(roots)
-    largest = xp.where(largest > 0, largest, xp.ones_like(largest))
-    scales = xp.astype(xp.clip(roots / largest, _SMALLEST, 1.0), xp.float16)
+    largest, median = xp.max(roots), xp.sort(roots)[n // 2]
+    if not 0 < as_float(largest) <= _MOST_UNEQUAL * as_float(median):
+        return None
+    scales = xp.astype(xp.maximum(roots, median / _MOST_UNEQUAL) / largest, xp.float16)
     return Half(xp.astype(scales, roots.dtype), largest)

@@ -34,6 +34,7 @@ def on_file(shared: Any) -> Iterator[Path]:
             ) from None
         yield folder / "shared"
     finally:
+        _load.cache_clear()  # a map may have run in this process
         shutil.rmtree(folder, ignore_errors=True)
 
 

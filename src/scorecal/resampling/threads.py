@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from typing import TypeVar
 
 __all__ = ["cpu_count", "in_threads", "is_side_by_side", "one_core"]
@@ -88,6 +90,10 @@ def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads:
     # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
     with _all_cores(), ThreadPoolExecutor(n_threads) as pool:
         try:
-            yield from pool.map(work, tasks)
+            waiting = iter(tasks)
+            ahead = deque(pool.submit(work, task) for task in islice(waiting, 4 * n_threads))
+            while ahead:
+                yield ahead.popleft().result()
+                ahead.extend(pool.submit(work, task) for task in islice(waiting, 1))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)

@@ -26,7 +26,7 @@ __all__ = [
     "sums_of_strips",
 ]
 
-_TILES_PER_STRIP = 32
+_TILES_PER_STRIP, _PAIRS_PER_STRIP = 32, 2**22  # the larger of the two
 # Overflow is the caller's to see, in the sums; NumPy's own warnings would only come on top.
 QUIETLY = np.errstate(over="ignore", invalid="ignore")
 
@@ -67,34 +67,29 @@ class Triangle:
     def strips(self) -> list[Strip]:
         """Of each block of rows the tiles on the diagonal and to its right; short enough to be interrupted soon."""
         ends = [-(-self.pairing.last(rows.stop) // self.tile) for rows in self.blocks]
-        return [
-            Strip(i, j, min(j + _TILES_PER_STRIP, end))
-            for i, end in enumerate(ends)
-            for j in range(i, end, _TILES_PER_STRIP)
-        ]
+        step = max(_TILES_PER_STRIP, _PAIRS_PER_STRIP // self.tile**2)
+        return [Strip(i, j, min(j + step, end)) for i, end in enumerate(ends) for j in range(i, end, step)]
 
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Of one H over some tiles: for each block of points, sums over its pairs, or 0.0; and e' H e, (B,).
+    """Of one H over some tiles: sums over the pairs of each block of points that is in them; and e' H e, (B,).
 
     Every pair counts twice, as in the whole matrix.
     """
 
-    by_block: list[Array]
+    by_block: dict[int, Array]
     drawn: Array
 
 
 def add_up(parts: Iterable[list[PairSums]], triangle: Triangle) -> list[PairSums]:
     """Of each H, over the tiles of all parts, added up in their order."""
-    by_block: list[list[Array]] = [[0.0] * len(triangle.blocks) for _ in triangle.functions]
+    by_block: list[dict[int, Array]] = [{} for _ in triangle.functions]
     drawn: list[Array] = [0.0] * len(triangle.functions)
     for part in parts:
         for v, more in enumerate(part):
-            by_block[v] = [
-                old if isinstance(new, float) else old + new
-                for old, new in zip(by_block[v], more.by_block, strict=True)
-            ]
+            for k, sums in more.by_block.items():
+                by_block[v][k] = by_block[v].get(k, 0.0) + sums
             drawn[v] = drawn[v] + more.drawn
     return [PairSums(*sums) for sums in zip(by_block, drawn, strict=True)]
 
@@ -107,7 +102,7 @@ def sums_of_strips(triangle: Triangle, strips: Sequence[Strip]) -> list[PairSums
 def sums_of_strip(triangle: Triangle, strip: Strip) -> list[PairSums]:
     """Of each H: sums over rows and columns of the tiles, and their share of e' H e."""
     functions, rows, signs = triangle.functions, triangle.blocks[strip.row], triangle.signs
-    by_block: list[list[Array]] = [[0.0] * len(triangle.blocks) for _ in functions]
+    by_block: list[dict[int, Array]] = [{strip.row: 0.0} for _ in functions]
     products: list[Array] = [0.0] * len(functions)
     for j in range(strip.first, strip.last):
         cols = triangle.blocks[j]
@@ -116,7 +111,7 @@ def sums_of_strip(triangle: Triangle, strip: Strip) -> list[PairSums]:
             block, row_sums, col_sums = _tile(triangle, v, strip.row, j)
             xp, dtype = array_namespace(block), accumulation_dtype(block)
             by_block[v][strip.row] += xp.astype(row_sums, dtype, copy=False)
-            by_block[v][j] += xp.astype(col_sums, dtype, copy=False)
+            by_block[v][j] = by_block[v].get(j, 0.0) + xp.astype(col_sums, dtype, copy=False)
             if flips is not None:
                 weighted = flips if triangle.halves is None else triangle.halves[v].signs(flips, cols)
                 products[v] += xp.astype(block @ xp.astype(weighted, block.dtype, copy=False), dtype, copy=False)

@@ -59,16 +59,26 @@ def spread(
                 yield from _in_processes(work, tasks, min(n_processes(workers), len(tasks)))
 
 
-def in_order(results: Generator[tuple[int, Result], None, None]) -> Generator[Result, None, None]:
+def in_order(results: Generator[tuple[int, Result], None, None], expected: int) -> Generator[Result, None, None]:
     """Numbered results as they should come; the few that are early wait."""
     early: dict[int, Result] = {}
     awaited = 0
     with closing(results):
-        for number, result in results:
+        for each in results:
+            if not isinstance(each, tuple):
+                raise TypeError(
+                    f"`workers` must be a map that returns results, but it gave a {type(each).__name__}. For dask hand "
+                    "over `client.map` itself."
+                )
+            number, result = each
             early[number] = result
             while awaited in early:
                 yield early.pop(awaited)
                 awaited += 1
+    if awaited < expected:
+        raise ValueError(
+            f"`workers` must be a map that does all tasks, but task {awaited + 1} of {expected} is missing."
+        )
 
 
 def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number: int) -> Generator[Result, None, None]:

@@ -6,15 +6,30 @@ with float32 blocks written and read again for every step.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
 from .._arrays import Array
 
-__all__ = ["HAS_TRITON", "fused_tile", "padded"]
+__all__ = ["can_fuse", "fused_tile", "padded"]
 
-HAS_TRITON = find_spec("triton") is not None
 _EDGE = 128  # of the part of a tile that one program computes
 _STEPS = (16, 32, 64)  # columns of a factor that are multiplied at a time
+
+
+@cache
+def can_fuse() -> bool:
+    """Whether Triton is there and can make kernels for this GPU: tried once, on a small tile."""
+    if find_spec("triton") is None:
+        return False
+    import torch
+
+    try:
+        factor = torch.ones((16, 16), device="cuda")
+        block, *_ = fused_tile((0.0 * factor, factor), (factor, factor), (factor[0], factor[0]))
+        return bool((block == 16.0).all())
+    except Exception:  # whatever stands in the way, the plain path does without
+        return False
 
 
 def padded(factor: Array) -> Array:

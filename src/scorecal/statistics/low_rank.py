@@ -49,8 +49,9 @@ def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generato
                 [first, *(term(rows) for term in terms[1:])], axis=1
             )
         raise TypeError(
-            "`estimator='low-rank'` is for Gaussian kernels: `kernels.Gaussian` between targets and `GFD`, or a "
-            "sampled `KGFD` or `MMD`, between predictions. Use another estimator, or these kernels."
+            "`estimator='low-rank'` is for `kccsd_test`, `kcsd_test`, `ksd_test` and `calibration_test` with Gaussian "
+            "kernels: `kernels.Gaussian` between targets and `GFD`, or a sampled `KGFD` or `MMD`, between predictions. "
+            "Use another estimator, or these."
         )
 
     return Features(features(function))

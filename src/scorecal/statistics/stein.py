@@ -12,7 +12,7 @@ from ..kernels.gram import EmbeddingGram, Gram
 from ..kernels.products import Product, augment, centre
 from ..kernels.radial import Gaussian, Radial
 from .combine import ProductOfPairs
-from .fused import HAS_TRITON, fused_tile, padded
+from .fused import can_fuse, fused_tile, padded
 
 __all__ = ["GaussianStein", "RadialStein", "radial_stein", "stein_pairs"]
 
@@ -55,7 +55,7 @@ class GaussianStein:
     def half_tile(self, rows: slice, cols: slice, scales: Array) -> tuple[Array, Array, Array] | None:
         """H over scales in float16, and its sums, in one kernel where there is one: for torch, with Triton."""
         left = self.exponent.left
-        if not (HAS_TRITON and is_torch_array(left) and left.is_cuda and left.dtype.itemsize == 4):
+        if not (is_torch_array(left) and left.is_cuda and left.dtype.itemsize == 4 and can_fuse()):
             return None
         e_left, e_right, b_left, b_right = self._padded
         return fused_tile((e_left[rows], e_right[cols]), (b_left[rows], b_right[cols]), (scales[rows], scales[cols]))
