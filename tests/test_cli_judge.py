@@ -133,6 +133,10 @@ def test_bad_values_are_told_with_their_place(columns, tmp_path, capsys, name, r
         ("mu,su,u,u\n1,2,3,4\n", "there is more than one column 'u'"),
         ("mu,su,u\n1,1,1\n", "must hold at least 2 targets"),
         (b"\xff\xfe\x00", "not a text file in UTF-8"),
+        ('mu,su,u\n1,"2,3\n' + 200_000 * "x", "likely cause: a quote that is not closed"),
+        ("mu,su,u\n1,1_000,1\n", "line 2, column 'su': '1_000' is not a number"),
+        ("mu,su,u\n\n\n1,1,1\n2,-1,1\n", "line 5, column 'su': a standard deviation must be positive"),
+        ('mu,su,u,text\n1,1,1,"a\nb"\n2,1,x,"c\nd"\n', "line 4, column 'u': 'x' is not a number"),
     ],
 )
 def test_bad_files(tmp_path, capsys, text, message):
@@ -159,6 +163,22 @@ def test_bad_options(columns, tmp_path, capsys, options, message):
     assert message in capsys.readouterr().err
 
 
+def test_odd_headers_and_columns_used_twice(columns, tmp_path, capsys):
+    renamed = {'"mu, m"': columns["mu"], "s": columns["su"], '"u, m"': columns["u"]}
+    path = write(tmp_path / "a.csv", renamed, ";")
+    found = result_of(capsys, path, "--mean", "mu, m", "--std", "s", "--target", "u, m", "--by", "mu, m")
+    assert found["n"] == N
+    parquet.write_table(pyarrow.table(columns), path := tmp_path / "a.parquet")
+    assert main(["test", str(path), *ONE, "--by", "mu", "season"]) == 0
+    assert "mu " in capsys.readouterr().out.split("Where it differs")[1]
+
+
+def test_a_defect_is_no_rejection(columns, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("scorecal.cli.judge.diagnose", lambda *_, **__: 1 / 0)
+    assert main(["test", write(tmp_path / "a.csv", columns), *ONE, "--fail-on-rejection"]) == 3
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
 def test_npz_is_never_unpickled(tmp_path, capsys):
     class Bomb:
         def __reduce__(self):
@@ -172,6 +192,16 @@ def test_npz_is_never_unpickled(tmp_path, capsys):
     np.savez(bad, targets=np.ones((5, 1)))
     assert main(["test", str(bad)]) == 2
     assert "there is no array 'scores'" in capsys.readouterr().err
+    for targets in (np.full((5, 1), np.nan), np.float64(1.0), np.array(["a"])):
+        np.savez(
+            bad, targets=targets, scores=np.ones((5, 1)), base_scores=np.ones((5, 2, 1)), base_points=np.ones((2, 1))
+        )
+        assert main(["test", str(bad)]) == 2
+        assert "array 'targets': must hold finite numbers" in capsys.readouterr().err
+    for content in (b"", b"\x93NUMPY"):
+        bad.write_bytes(content)
+        assert main(["test", str(bad)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
     bad.write_text("no zip")
     assert main(["test", str(bad)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

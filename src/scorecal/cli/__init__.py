@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ImportError, InputError, OSError, WorkerDiedError) as error:
         print(f"scorecal {chosen.command}: {error}", file=sys.stderr)
         return 2
+    except Exception:  # not 1, which would read as a rejection
+        traceback.print_exc()
+        return 3
 
 
 class _PrintCompletion(argparse.Action):

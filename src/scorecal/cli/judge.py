@@ -32,7 +32,7 @@ _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
 
-exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input"""
+exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input, 3 a defect of ours"""
 
 
 def add_test(commands: Any) -> None:
@@ -69,9 +69,9 @@ def add_test(commands: Any) -> None:
 def _test(chosen: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
-        predictions, y, by = _read(chosen)
-        estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
         try:
+            predictions, y, by = _read(chosen)
+            estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
             result = calibration_test(
                 predictions, y, estimator=estimator, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
@@ -79,18 +79,21 @@ def _test(chosen: argparse.Namespace) -> int:
             diagnosis = diagnose(
                 predictions, y, covariates=by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{chosen.file}: {error}") from None
+        except InputError:
+            raise
+        except (MemoryError, TypeError, ValueError) as error:
+            raise InputError(f"{chosen.file}: {error or 'memory ran out'}") from None
     if chosen.report is not None:
         title = f"Calibration of {chosen.file.name}"
         settings = {"file": chosen.file, "estimator": estimator, "seed": chosen.seed}
         page = report_html(result, diagnosis, title=title, alpha=chosen.alpha, settings=settings)
         chosen.report.write_text(page, encoding="utf-8")
     if chosen.json:
-        print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2))
+        print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
-        print(f"Calibration is {verdict} at level {chosen.alpha:g}.\n\n{result}\n\n{diagnosis}")
+        note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
+        print(f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}")
     return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
 
 
@@ -163,7 +166,17 @@ def _as_json(
             {"name": name, "bias": _estimate(off), "confidence_ratio": _estimate(ratio)}
             for name, off, ratio in per_dimension
         ],
-        "where": None if diagnosis.where is None else diagnosis.where.name,
+        "correlations": [
+            {
+                "dimensions": [diagnosis.names[k] for k in pair.dimensions],
+                "claimed": _number(pair.claimed),
+                "found": _estimate(pair.found),
+            }
+            for pair in diagnosis.correlations
+        ],
+        "where": None
+        if diagnosis.where is None
+        else {"name": diagnosis.where.name, "n": diagnosis.where.n, "pvalue": diagnosis.where.contrast_pvalue},
         "settings": {
             "file": str(chosen.file),
             "estimator": estimator,
@@ -174,8 +187,13 @@ def _as_json(
     }
 
 
-def _estimate(estimate: Any) -> dict[str, float]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+def _estimate(estimate: Any) -> dict[str, float | None]:
+    return {name: _number(getattr(estimate, name)) for name in ("value", "low", "high")}
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return value if math.isfinite(value) else None
 
 
 def _level(text: str) -> float:

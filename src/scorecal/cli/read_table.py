@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +20,25 @@ class InputError(ValueError):
     """A file that cannot be used, in one line."""
 
 
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Columns by name: numbers, and labels for those that are asked for as such."""
+    """Columns by name, and where each row is in the file: "line" or "row", and its number."""
 
-    def __init__(self, path: Path, columns: dict[str, np.ndarray], first_line: int) -> None:
-        self.path, self.columns, self._first_line = path, columns, first_line
+    path: Path
+    columns: Mapping[str, np.ndarray]
+    unit: str
+    numbers: np.ndarray
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
 
     @property
     def n(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return len(self.numbers)
 
     def place(self, row: int, name: str) -> str:
         """In words, for a message."""
-        return f"{self.path}, {'line' if self._first_line > 1 else 'row'} {row + self._first_line}, column {name!r}"
+        return f"{self.path}, {self.unit} {self.numbers[row]}, column {name!r}"
 
     def check(self, name: str, bad: np.ndarray, what: str) -> None:
         if np.any(bad):
@@ -49,39 +54,42 @@ def read_table(path: Path, numbers: Sequence[str], labels: Sequence[str] = ()) -
 
 
 def _read_csv(path: Path, numbers: Sequence[str], labels: Sequence[str]) -> Table:
-    """Line by line: no more is held than the numbers asked for."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        lines = _decoded(file, path)
-        header_line = next(lines, "")
-        if not header_line.strip():
-            raise InputError(f"{path}: the file is empty; the first line must hold the names of the columns.")
-        delimiter = max(",;\t", key=header_line.count)
-        header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter))]
-        places = {name: _place(path, header, name) for name in (*numbers, *labels)}
-        found = {name: array("d") for name in numbers}
-        texts: dict[str, list[str]] = {name: [] for name in labels}
-        reader = csv.reader(lines, delimiter=delimiter)
-        for row in reader:
-            if not row:
-                continue
-            line = reader.line_num + 1
-            if len(row) != len(header):
-                raise InputError(f"{path}, line {line}: {len(row)} values, where the header has {len(header)} names.")
-            for name in numbers:
-                found[name].append(_number(row[places[name]], f"{path}, line {line}, column {name!r}"))
-            for name in labels:
-                texts[name].append(row[places[name]])
-    columns: dict[str, np.ndarray] = {name: np.frombuffer(values) for name, values in found.items() if len(values)}
-    if numbers and not columns:
-        raise InputError(f"{path}: there are no rows below the header.")
-    return Table(path, columns | {name: _as_labels(values) for name, values in texts.items()}, 2)
-
-
-def _decoded(file: Any, path: Path) -> Iterator[str]:
+    """Row by row: no more is held than the columns asked for."""
+    found: dict[str, Any] = {name: array("d") for name in numbers}
+    texts: dict[str, list[str]] = {name: [] for name in labels}
+    lines = array("q")
     try:
-        yield from file
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file in UTF-8 ({error.reason} at byte {error.start}).") from None
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            first = file.readline()
+            if not first.strip():
+                raise InputError(f"{path}: the file is empty; the first line must hold the names of the columns.")
+            delimiter = max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
+            reader = csv.reader(chain([first], file), delimiter=delimiter)
+            header = [name.strip() for name in next(reader)]
+            places = {name: _place(path, header, name) for name in (*numbers, *labels)}
+            line = reader.line_num + 1
+            for row in reader:
+                if row:
+                    if len(row) != len(header):
+                        raise InputError(
+                            f"{path}, line {line}: {len(row)} values, where the header has {len(header)} names."
+                        )
+                    for name in numbers:
+                        found[name].append(_number(row[places[name]], f"{path}, line {line}, column {name!r}"))
+                    for name in labels:
+                        texts[name].append(row[places[name]])
+                    lines.append(line)
+                line = reader.line_num + 1
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a text file in UTF-8.") from None
+    except csv.Error as error:
+        raise InputError(f"{path}, line {line}: {error}; likely cause: a quote that is not closed.") from None
+    if not lines:
+        raise InputError(f"{path}: there are no rows below the header.")
+    columns = {name: _as_labels(values) for name, values in texts.items()}
+    return Table(
+        path, columns | {name: np.frombuffer(values) for name, values in found.items()}, "line", np.array(lines)
+    )
 
 
 def _place(path: Path, header: Sequence[str], name: str) -> int:
@@ -93,7 +101,7 @@ def _place(path: Path, header: Sequence[str], name: str) -> int:
 
 def _number(text: str, place: str) -> float:
     try:
-        value = float(text)
+        value = float(text if "_" not in text else "")
     except ValueError:
         what = "the value is missing" if not text.strip() else f"{text!r} is not a number"
         raise InputError(f"{place}: {what}.") from None
@@ -107,8 +115,8 @@ def _as_labels(texts: Sequence[str]) -> np.ndarray:
     try:
         values = np.array([float(text) for text in texts])
     except ValueError:
-        return np.array(texts)
-    return values if np.all(np.isfinite(values)) else np.array(texts)
+        return np.array(texts, dtype=object)
+    return values if np.all(np.isfinite(values)) else np.array(texts, dtype=object)
 
 
 def _read_parquet(path: Path, numbers: Sequence[str], labels: Sequence[str]) -> Table:
@@ -116,22 +124,24 @@ def _read_parquet(path: Path, numbers: Sequence[str], labels: Sequence[str]) -> 
         from pyarrow import ArrowInvalid, parquet
     except ImportError:
         raise ImportError('Parquet files need pyarrow: pip install "scorecal[cli]".') from None
+    wanted = list(dict.fromkeys((*numbers, *labels)))
     try:
         header = parquet.read_schema(path).names
-        for name in (*numbers, *labels):
+        for name in wanted:
             _place(path, header, name)
-        table = parquet.read_table(path, columns=[*numbers, *labels])
+        table = parquet.read_table(path, columns=wanted)
     except ArrowInvalid as error:
         raise InputError(f"{path}: not a Parquet file ({error}).") from None
     if table.num_rows == 0:
         raise InputError(f"{path}: there are no rows.")
-    columns = {}
-    for name in numbers:
-        values = np.asarray(table[name].to_numpy())
-        if values.dtype.kind not in "fiu":
+    columns = {name: np.asarray(table[name].to_numpy()) for name in wanted}
+    for name in wanted:
+        is_number = columns[name].dtype.kind in "fiu"
+        if not is_number and name in numbers:
             raise InputError(f"{path}, column {name!r}: holds {table[name].type}, not numbers.")
-        columns[name] = values.astype(np.float64)
-    found = Table(path, columns | {name: np.asarray(table[name].to_numpy()).astype(str) for name in labels}, 1)
-    for name in numbers:
-        found.check(name, ~np.isfinite(found[name]), "the value must be a finite number")
+        columns[name] = columns[name].astype(np.float64 if is_number else object)
+    found = Table(path, columns, "row", np.arange(1, table.num_rows + 1))
+    for name in wanted:
+        if found[name].dtype.kind == "f":
+            found.check(name, ~np.isfinite(found[name]), "the value must be a finite number")
     return found

@@ -56,7 +56,7 @@ def report_html(
     parts = [
         f'<p class="verdict {"bad" if rejected else "good"}"><strong>{verdict}</strong> at level {alpha:g} '
         f"(p = {result.pvalue:.3g}, {result.n} predictions).</p>",
-        f"<p>{escape(result.message)}</p>",
+        f"<p>{escape(result.message)}{'' if alpha == 0.05 else ' (At level 0.05.)'}</p>",
         "<h2>In what way</h2>",
         f"<p>{escape(diagnosis.message)}</p>",
         picture(
