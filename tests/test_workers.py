@@ -139,8 +139,9 @@ def test_tasks_hold_every_tile_once(estimator):
     near = 5 if estimator == "incomplete" else 250  # 30 points apart: at most four blocks of eight
     assert set(tiles) == {(i, j) for i in range(250) for j in range(i, min(i + near, 250))}
     sizes = [sum(strip.last - strip.first for strip in group) for group in groups]
-    assert len(groups) == 64
-    assert max(sizes) - min(sizes) <= 64
+    longest = max(strip.last - strip.first for strip in triangle.strips)
+    assert 32 <= len(groups) <= 64
+    assert max(sizes) <= len(tiles) / 64 + longest
 
 
 def test_jax_has_no_workers():
