@@ -71,6 +71,7 @@ def test_scores_of_gaussians_tell_what_moments_tell():
     assert [region.name for region in known.regions] == [region.name for region in fitted.regions]
 
 
+@pytest.mark.slow
 def test_calibrated_predictions_that_are_not_gaussian_are_not_blamed():
     """Gumbel predictions, of which only scores are known: 0 and 1 are inside, as often as they should be."""
     held = np.zeros(2, dtype=int)
@@ -170,7 +171,7 @@ def test_a_group_is_named():
     assert "look where group = <script>" in str(found)
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.7])
+@pytest.mark.parametrize("scale", [pytest.param(1.0, marks=pytest.mark.slow), 0.7])
 def test_regions_are_seldom_named_where_there_are_none(scale):
     """Calibrated, or wrong everywhere alike, 200 data sets: 20 or fewer of 5 % named in 99.9 % of such studies."""
     named = wrong = 0

@@ -305,6 +305,7 @@ def test_probabilities_of_a_float32_softmax_are_taken():
     sc.Categorical(softmax.astype(float))
 
 
+@pytest.mark.slow
 def test_exact_skce_holds_its_level():
     low, high = stats.binom.ppf([0.005, 0.995], 1000, 0.05)
     rejections = 0

@@ -132,7 +132,8 @@ def sweep(
             for found in spreading:
                 if not isinstance(found, list):
                     raise TypeError(
-                        f"`workers` must be a map that returns results, but it gave a {type(found).__name__}."
+                        f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For a "
+                        "dask cluster hand over `client.map`, or use `with experiments.cluster(address) as workers`."
                     )
                 record(store, found)
                 results.update(found)

@@ -84,6 +84,7 @@ def in_order(results: Generator[tuple[int, Result], None, None], expected: int) 
 def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number: int) -> Generator[Result, None, None]:
     try:
         from joblib import Parallel, delayed
+        from joblib.externals.loky import get_reusable_executor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
     except ImportError:
         raise ImportError('More than one worker needs joblib: pip install "scorecal[reproduce]".') from None
@@ -99,6 +100,8 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that tasks are given up is no news to who stops
             results.close()
+        # Left alone, the processes would end after some minutes without work, and may do so just as new work comes.
+        get_reusable_executor().shutdown(wait=True)
 
 
 def _in_child(parent: int, work: Callable[[Task], Result], task: Task) -> Result:
