@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scorecal._arrays import to_numpy
-from scorecal.resampling import Plan, Signs, draw_signs, engine, u_statistics
+from scorecal.resampling import Plan, Signs, draw_signs, engine, tiles, u_statistics
 
 RNG = np.random.default_rng(9)
 
@@ -160,3 +160,20 @@ def test_memory_of_many_points(what):
     """Of 30,000 points and the default number of resamples (12,000 for the SKCE) in less than 400 MB."""
     run = subprocess.run([sys.executable, "-c", GROWTH, what], capture_output=True, text=True, check=True)
     assert 0 < float(run.stdout) < 400
+
+
+@pytest.mark.parametrize("per_strip", [1, 2, 5])
+def test_strips_of_few_tiles_give_the_same(monkeypatch, per_strip):
+    """Rows of blocks that are cut into several strips, as they are beyond some ten thousand points."""
+    n = 90
+    H, signs = symmetric(n), draw_signs(n, 11, np.random.default_rng(3))
+    whole = u_statistics([Table(H)], np.zeros((n, 1)), signs, tile=8)
+    monkeypatch.setattr(tiles, "_TILES_PER_STRIP", per_strip)
+    monkeypatch.setattr(tiles, "_PAIRS_PER_STRIP", 0)
+    cut = u_statistics([Table(H)], np.zeros((n, 1)), signs, tile=8)
+    off = H - np.diag(np.diag(H))
+    flips = signs.on(H)(slice(0, n))
+    for found in (whole, cut):
+        np.testing.assert_allclose(found.contributions[0], off.sum(axis=1) / (n * (n - 1)), atol=1e-14)
+        expected = np.einsum("ib,ij,jb->b", flips, off, flips) / (n * (n - 1))
+        np.testing.assert_allclose(found.null[0], expected, atol=1e-14)

@@ -93,15 +93,8 @@ def skce_test(
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         As for `kccsd_test`.
-    memory : float, optional
-        Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 4 GB.
-    workers : int or map-like callable, optional
-        None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
-        core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed
-        wherever it runs them.
-    precision : {"mixed", "full"}
-        Of float32 data on a GPU: products with signs in float16, whose error is far below that of any number of draws,
-        or in float32. The statistic is of the precision of the data either way.
+    memory, workers, precision
+        As for `kccsd_test`.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order.
 
