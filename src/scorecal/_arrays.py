@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ __all__ = [
     "check_finite",
     "detach",
     "device_of",
+    "full_product",
     "has_values",
     "like",
     "to_numpy",
@@ -114,6 +117,37 @@ def detach(array: Array) -> Array:
 def without_gradients(reference: Array) -> AbstractContextManager[Any]:
     """A context in which the backend of `reference` records no derivatives."""
     return sys.modules["torch"].no_grad() if is_torch_array(reference) else nullcontext()
+
+
+def full_product(left: Array, right: Array) -> Array:
+    """left @ right with all digits of its dtype, also where products of float32 are set to have fewer (tf32)."""
+    if is_jax_array(left):
+        return sys.modules["jax"].numpy.matmul(left, right, precision="highest")
+    with _torch_in_full(left):
+        return left @ right
+
+
+@contextmanager
+def _torch_in_full(array: Array) -> Iterator[None]:
+    """Torch has two settings, one for each generation, and refuses to read the older when the newer was used."""
+    if not is_torch_array(array) or array.dtype.itemsize > 4:
+        yield
+        return
+    torch = sys.modules["torch"]
+    try:
+        read, write, full = torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"
+        before = read()
+    except RuntimeError:
+        setting, full = torch.backends.cuda.matmul, "ieee"
+        before, write = setting.fp32_precision, partial(setattr, setting, "fp32_precision")
+    if before == full:
+        yield
+        return
+    write(full)
+    try:
+        yield
+    finally:
+        write(before)
 
 
 def accumulation_dtype(array: Array) -> Any:

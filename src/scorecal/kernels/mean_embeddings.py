@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
+from .._arrays import Array, array_namespace, full_product, like
 from .products import Product, augment
 from .radial import Radial
 
@@ -85,7 +85,7 @@ class GaussianMeasures:
         if self.spreads.ndim == 3 and self.spreads.shape[2] == 1:  # isotropic: the distances are one product
             xp = array_namespace(self.means)
             spread = 1.0 + spread[..., 0] / self.bandwidth**2
-            product = self._factors.left[rows, a, :] @ self._factors.right[cols, b, :].mT
+            product = full_product(self._factors.left[rows, a, :], self._factors.right[cols, b, :].mT)
             return xp.exp(xp.minimum(product, 0.0) / spread) / spread ** (0.5 * self.means.shape[2])
         shift = self.means[rows, a, :][:, None, :] - self.means[cols, b, :][None, ...]
         return self._expected(shift, spread)
@@ -144,7 +144,7 @@ class PointMeasures:
         flat = xp.reshape(right, (n_cols * k, width)).mT
         total: Array = 0.0
         for a in range(k):
-            t = -2.0 * xp.minimum(left[:, a, :] @ flat, 0.0)
+            t = -2.0 * xp.minimum(full_product(left[:, a, :], flat), 0.0)
             values = xp.reshape(self.kernel.profile(t)[0], (-1, n_cols, k))
             total = total + self.weights[a] * (values @ self.weights)
         return total

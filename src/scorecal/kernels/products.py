@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._arrays import Array, array_namespace
+from .._arrays import Array, array_namespace, full_product
 
 __all__ = ["Product", "augment", "centre"]
 
@@ -18,7 +18,7 @@ class Product:
     floats_per_pair: int = 1
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        return self.left[rows, :] @ self.right[cols, :].mT
+        return full_product(self.left[rows, :], self.right[cols, :].mT)
 
 
 def augment(features: Array) -> Product:

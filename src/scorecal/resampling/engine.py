@@ -40,8 +40,8 @@ from .workers import in_order, spread
 __all__ = ["UStatistics", "u_statistics"]
 
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
-_NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 8192, 256
-_MEMORY, _GPU_MEMORY = 256 * 2**20, 4 * 2**30
+_NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
+_MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
 _N_TASKS = 64  # for workers, however many there are: few enough for what they send back, and enough to share out
 _DEFAULT = Plan()
 _Part = TypeVar("_Part")

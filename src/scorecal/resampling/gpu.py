@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from array_api_compat import is_jax_array, is_torch_array
 
-from .._arrays import Array, array_namespace, as_float, has_values
+from .._arrays import Array, array_namespace, as_float, device_of, has_values
 
-__all__ = ["Half", "free_memory", "half_of", "is_on_gpu", "is_out_of_memory"]
+__all__ = ["Half", "columns_in_eights", "free_memory", "half_of", "is_on_gpu", "is_out_of_memory"]
 
 _AT_ONCE = 1024
 _MOST_UNEQUAL = 64.0  # largest over median: beyond, the products of most rows would be too small for float16
@@ -38,27 +38,27 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Half:
-    """H in float16, over a_i a_j largest^2, for products with signs times a_j. Float16 holds a exactly."""
+    """H in float16, each row in a unit of its own."""
 
-    scales: Array  # a, (n,)
-    largest: Array
+    units: Array  # (n,)
 
-    def block(self, block: Array, rows: slice, cols: slice) -> Array:
-        left, right = (self.scales[part] * self.largest for part in (rows, cols))
+    def block(self, block: Array, rows: slice) -> Array:
         xp = array_namespace(block)
-        return xp.astype(block / left[:, None] / right, xp.float16)
+        return xp.astype(block / self.units[rows, None], xp.float16)
 
-    def signs(self, flips: Array, rows: slice) -> Array:
-        return flips * array_namespace(flips).astype(self.scales[rows], flips.dtype)[:, None]
 
-    def product(self, product: Array, rows: slice) -> Array:
-        """What the product of block and signs stands for."""
-        factors = array_namespace(product).astype(self.scales[rows] * self.largest**2, product.dtype)
-        return factors[:, None] * product
+def columns_in_eights(matrix: Array) -> Array:
+    """With columns of zeros up to a multiple of 8, without which products in float16 are not fast."""
+    xp = array_namespace(matrix)
+    more = xp.zeros((matrix.shape[0], -matrix.shape[1] % 8), dtype=matrix.dtype, device=device_of(matrix))
+    return xp.concat([matrix, more], axis=1)
 
 
 def half_of(function: Callable[[slice, slice], Array], n: int) -> Half | None:
-    """H is a kernel, so that |H_ij| <= sqrt(H_ii H_jj): over these it fits. None where rows differ too much in size."""
+    """H is a kernel, so that |H_ij| <= sqrt(H_ii H_jj): over sqrt(H_ii) times the largest of these, it fits.
+
+    None where rows differ too much in size.
+    """
     parts = []
     for start in range(0, n, _AT_ONCE):
         rows = slice(start, min(start + _AT_ONCE, n))
@@ -69,5 +69,4 @@ def half_of(function: Callable[[slice, slice], Array], n: int) -> Half | None:
     largest, median = xp.max(roots), xp.sort(roots)[n // 2]
     if not 0 < as_float(largest) <= _MOST_UNEQUAL * as_float(median):
         return None
-    scales = xp.astype(xp.maximum(roots, median / _MOST_UNEQUAL) / largest, xp.float16)
-    return Half(xp.astype(scales, roots.dtype), largest)
+    return Half(xp.maximum(roots, median / _MOST_UNEQUAL) * largest)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_namespace, device_of, like
+from .gpu import is_on_gpu
 
 __all__ = ["Signs", "draw_signs"]
 
@@ -20,27 +21,33 @@ class Signs:
     n_resamples: int
 
     def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
-        """The same bits on the device of `reference`, with the eight signs of every byte looked up in a dtype."""
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+        """The same bits on the device of `reference`, to be expanded to a dtype."""
         xp = array_namespace(reference)
-        packed = xp.asarray(self.packed, device=device_of(reference))
-        table = xp.astype(like(2.0 * bits - 1.0, reference), dtype or reference.dtype, copy=False)
-        return PlacedSigns(packed, table, self.n_resamples)
+        place = {"device": device_of(reference)}
+        if is_on_gpu(reference):
+            by_byte = xp.asarray(np.arange(7, -1, -1, dtype=np.uint8), **place)
+        else:
+            by_byte = like(2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 1.0, reference)
+        return PlacedSigns(xp.asarray(self.packed, **place), by_byte, self.n_resamples, dtype or reference.dtype)
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedSigns:
     packed: Array
-    table: Array
+    by_byte: Array  # the eight signs of every byte, (256, 8); where looking up is slow, how far to shift, (8,)
     n_resamples: int
+    dtype: Any
 
     def __call__(self, rows: slice) -> Array:
         """Signs of the rows, (rows, n_resamples); `rows` must start at a multiple of 8, where a byte starts."""
         xp = array_namespace(self.packed)
         n_rows = rows.stop - rows.start
-        first, last = rows.start * self.n_resamples // 8, -(-rows.stop * self.n_resamples // 8)
-        index = xp.astype(self.packed[first:last], xp.int32)
-        flat = xp.reshape(xp.take(self.table, index, axis=0), (-1,))
+        packed = self.packed[rows.start * self.n_resamples // 8 : -(-rows.stop * self.n_resamples // 8)]
+        if self.by_byte.ndim == 2:
+            signs = xp.take(self.by_byte, xp.astype(packed, xp.int32), axis=0)
+        else:
+            signs = 2.0 * xp.astype((packed[:, None] >> self.by_byte) & 1, self.dtype) - 1.0
+        flat = xp.reshape(xp.astype(signs, self.dtype, copy=False), (-1,))
         return xp.reshape(flat[: n_rows * self.n_resamples], (n_rows, self.n_resamples))
 
 

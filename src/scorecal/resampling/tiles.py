@@ -11,7 +11,7 @@ import numpy as np
 
 from .._arrays import Array, accumulation_dtype, array_namespace, device_of
 from .estimators import Pairing
-from .gpu import Half
+from .gpu import Half, columns_in_eights
 from .signs import PlacedSigns
 
 __all__ = [
@@ -107,28 +107,39 @@ def sums_of_strip(triangle: Triangle, strip: Strip) -> list[PairSums]:
     for j in range(strip.first, strip.last):
         cols = triangle.blocks[j]
         flips = None if signs is None else signs(cols)
+        if flips is not None and triangle.halves is not None:
+            flips = columns_in_eights(flips)
         for v in range(len(functions)):
             block, row_sums, col_sums = _tile(triangle, v, strip.row, j)
             xp, dtype = array_namespace(block), accumulation_dtype(block)
             by_block[v][strip.row] += xp.astype(row_sums, dtype, copy=False)
             by_block[v][j] = by_block[v].get(j, 0.0) + xp.astype(col_sums, dtype, copy=False)
             if flips is not None:
-                weighted = flips if triangle.halves is None else triangle.halves[v].signs(flips, cols)
-                products[v] += xp.astype(block @ xp.astype(weighted, block.dtype, copy=False), dtype, copy=False)
-    if signs is not None:
-        flips = signs(rows)
-        if triangle.halves is not None:
-            products = [half.product(product, rows) for half, product in zip(triangle.halves, products, strict=True)]
-        products = [2.0 * array_namespace(flips).sum(flips * product, axis=0) for product in products]
-    return [PairSums(*sums) for sums in zip(by_block, products, strict=True)]
+                several = dtype if triangle.halves is None else xp.float32
+                products[v] += xp.astype(block @ xp.astype(flips, block.dtype, copy=False), several, copy=False)
+    return [
+        PairSums(sums, products[v] if signs is None else _with_signs(triangle, v, rows, products[v]))
+        for v, sums in enumerate(by_block)
+    ]
+
+
+def _with_signs(triangle: Triangle, v: int, rows: slice, product: Array) -> Array:
+    """e_i (H e)_i, summed over the rows; twice, as every pair counts."""
+    assert triangle.signs is not None
+    flips = triangle.signs(rows)
+    xp, dtype = array_namespace(flips), accumulation_dtype(flips)
+    product = xp.astype(product[:, : flips.shape[1]], dtype, copy=False)
+    if triangle.halves is not None:
+        product = product * xp.astype(triangle.halves[v].units[rows, None], dtype)
+    return 2.0 * xp.sum(flips * product, axis=0)
 
 
 def _tile(triangle: Triangle, v: int, i: int, j: int) -> tuple[Array, Array, Array]:
     """A block of H as products with signs want it, and its sums over columns and rows."""
     function, rows, cols = triangle.functions[v], triangle.blocks[i], triangle.blocks[j]
     half = None if triangle.halves is None else triangle.halves[v]
-    if half is not None and i != j and triangle.pairing.holds_all(rows, cols) and hasattr(function, "half_tile"):
-        found: tuple[Array, Array, Array] | None = function.half_tile(rows, cols, half.scales * half.largest)
+    if half is not None and triangle.pairing.holds_all(rows, cols) and hasattr(function, "half_tile"):
+        found: tuple[Array, Array, Array] | None = function.half_tile(rows, cols, half.units)
         if found is not None:
             return found
     block = triangle.pairing.masked(function(rows, cols), rows, cols)
@@ -136,7 +147,7 @@ def _tile(triangle: Triangle, v: int, i: int, j: int) -> tuple[Array, Array, Arr
         block = _half_without_diagonal(block)
     xp = array_namespace(block)
     sums = xp.sum(block, axis=1), xp.sum(block, axis=0)
-    return (block if half is None else half.block(block, rows, cols)), *sums
+    return (block if half is None else half.block(block, rows)), *sums
 
 
 def _half_without_diagonal(block: Array) -> Array:

@@ -12,7 +12,7 @@ from ..kernels.gram import EmbeddingGram, Gram
 from ..kernels.products import Product, augment, centre
 from ..kernels.radial import Gaussian, Radial
 from .combine import ProductOfPairs
-from .fused import can_fuse, fused_tile, padded
+from .fused import Split, can_fuse, fused_tile, split
 
 __all__ = ["GaussianStein", "RadialStein", "radial_stein", "stein_pairs"]
 
@@ -49,16 +49,15 @@ class GaussianStein:
         return xp.exp(xp.minimum(exponent, 0.0)) * self.bilinear(rows, cols)
 
     @cached_property
-    def _padded(self) -> list[Array]:
-        return [padded(part) for factor in (self.exponent, self.bilinear) for part in (factor.left, factor.right)]
+    def _split(self) -> tuple[Split, Split]:
+        return split(self.exponent), split(self.bilinear)
 
-    def half_tile(self, rows: slice, cols: slice, scales: Array) -> tuple[Array, Array, Array] | None:
-        """H over scales in float16, and its sums, in one kernel where there is one: for torch, with Triton."""
+    def half_tile(self, rows: slice, cols: slice, units: Array) -> tuple[Array, Array, Array] | None:
+        """H over units of rows in float16, and its sums, in one kernel where there is one: for torch, with Triton."""
         left = self.exponent.left
         if not (is_torch_array(left) and left.is_cuda and left.dtype.itemsize == 4 and can_fuse()):
             return None
-        e_left, e_right, b_left, b_right = self._padded
-        return fused_tile((e_left[rows], e_right[cols]), (b_left[rows], b_right[cols]), (scales[rows], scales[cols]))
+        return fused_tile(*self._split, units, rows, cols)
 
 
 def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: EmbeddingGram) -> GaussianStein:
