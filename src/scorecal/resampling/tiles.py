@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .._arrays import Array, accumulation_dtype, array_namespace, device_of
+from .._arrays import Array, accumulation_dtype, array_namespace, device_of, full_product
 from .estimators import Pairing
 from .gpu import Half, columns_in_eights
 from .signs import PlacedSigns
@@ -116,7 +116,8 @@ def sums_of_strip(triangle: Triangle, strip: Strip) -> list[PairSums]:
             by_block[v][j] = by_block[v].get(j, 0.0) + xp.astype(col_sums, dtype, copy=False)
             if flips is not None:
                 several = dtype if triangle.halves is None else xp.float32
-                products[v] += xp.astype(block @ xp.astype(flips, block.dtype, copy=False), several, copy=False)
+                product = full_product(block, xp.astype(flips, block.dtype, copy=False))
+                products[v] += xp.astype(product, several, copy=False)
     return [
         PairSums(sums, products[v] if signs is None else _with_signs(triangle, v, rows, products[v]))
         for v, sums in enumerate(by_block)

@@ -46,7 +46,7 @@ def can_fuse() -> bool:
 
 
 def split(product: Product) -> Split:
-    """x = high + low, both in float16, has the digits of float32; x.y is high.high + low.high + high.low.
+    """x = high + low, both in float16, has the digits of float32; x.y is low.high + high.low + high.high.
 
     Plain tf32 would lose an exponent in which norms cancel. Columns are brought to like sizes on both sides first.
     """
@@ -61,8 +61,9 @@ def split(product: Product) -> Split:
     lows = [(part - high).half() for part, high in zip((left, right), highs, strict=True)]
     width = 3 * left.shape[1]
     step = 16 if width <= 48 else 64
-    factors = [[highs[0], lows[0], highs[0]], [highs[1], highs[1], lows[1]]]
-    padded = [torch.nn.functional.pad(torch.cat(parts, 1), (0, -width % step)).contiguous() for parts in factors]
+    # Tensor cores cut what they add to the digits of the sum so far: the largest products come last.
+    factors = [[lows[0], highs[0], highs[0]], [highs[1], lows[1], highs[1]]]
+    padded = [torch.nn.functional.pad(torch.cat(parts, 1), (-width % step, 0)).contiguous() for parts in factors]
     return Split(padded[0], padded[1], (1.0 / scale**2).reshape(1), step)
 
 
