@@ -171,6 +171,17 @@ def test_a_group_is_named():
     assert "look where group = <script>" in str(found)
 
 
+@pytest.mark.parametrize(("bias", "inside", "outside", "sign"), [(0.3, 1.6, 1.0, ">"), (0.0, 1.0, 1.6, "<=")])
+def test_of_a_region_and_the_rest_the_right_one_is_named(bias, inside, outside, sign):
+    """Biased everywhere and over-confident where x > 1: that is the exception. Wrong but where x > 1: so it is."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        mean, x = rng.normal(size=(1500, 2)), rng.normal(size=1500)
+        y = mean + bias + np.where(x > 1, inside, outside)[:, None] * rng.normal(size=(1500, 2))
+        found = sc.diagnose(sc.Gaussian(mean, 1.0), y, covariates={"x": x}, n_resamples=199, rng=seed)
+        assert found.where.name.startswith(f"x {sign} ")
+
+
 @pytest.mark.parametrize("scale", [pytest.param(1.0, marks=pytest.mark.slow), 0.7])
 def test_regions_are_seldom_named_where_there_are_none(scale):
     """Calibrated, or wrong everywhere alike, 200 data sets: 20 or fewer of 5 % named in 99.9 % of such studies."""

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -73,6 +74,28 @@ def test_contributions_average_to_the_statistic(data):
         plots.plot_contributions(result, np.zeros(5))
     with pytest.raises(ValueError, match="`over` is the same for all rows"):
         plots.plot_contributions(result, np.zeros(300))
+    with pytest.raises(ValueError, match="shape \\(300,\\) and values that are not finite"):
+        plots.plot_contributions(result, np.where(np.arange(300) == 7, np.nan, 1.0))
+
+
+def test_contributions_of_groups_and_over_two_numbers(data):
+    result = sc.kccsd_test(*data, rng=0)
+    labels = np.array([f"group {k % 30}" for k in range(300)], dtype=object)
+    ax = plots.plot_contributions(result, labels)
+    names = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert names[-1] == "18 others"
+    for bar, name in zip(ax.patches[:-1], names[:-1], strict=True):
+        assert bar.get_height() == pytest.approx(300 * result.contributions[labels == name].mean())
+    others = ~np.isin(labels, names)
+    assert ax.patches[-1].get_height() == pytest.approx(300 * result.contributions[others].mean())
+    ax = plots.plot_contributions(result, data[1][:, :2], name=("u", "v"))
+    counts = plots.plot_contributions(replace(result, contributions=np.full(300, 1 / 300)), data[1][:, :2])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("u", "v")
+    np.testing.assert_allclose(counts.collections[0].get_array(), 1.0)
+    cells = ax.collections[0].get_array()
+    assert cells.min() < result.statistic < cells.max()
+    with pytest.raises(ValueError, match="two numbers for each"):
+        plots.plot_contributions(result, np.stack([labels, labels], axis=1))
 
 
 def test_witness_from_its_definition():

@@ -28,7 +28,8 @@ def page():
     result = sc.calibration_test(predictions, y, n_resamples=199, rng=0)
     diagnosis = sc.diagnose(predictions, y, covariates={"<img src=x>": x}, names=HOSTILE, rng=0)
     coverage = sc.expected_coverage(predictions, y)
-    return report_html(result, diagnosis, coverage=coverage, title="<b>title</b>", settings={"<i>file": "</style>"})
+    data = {"predictions": predictions, "y": y, "coverage": coverage}
+    return report_html(result, diagnosis, **data, title="<b>title</b>", settings={"<i>file": "</style>"})
 
 
 class Elements(HTMLParser):
@@ -77,7 +78,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(page, elements):
 
 def test_pictures_have_descriptions(elements):
     pictures = [attributes for tag, attributes in elements.found if tag == "svg"]
-    assert len(pictures) == 4
+    assert len(pictures) == 6
     assert all(attributes["role"] == "img" and len(attributes["aria-label"]) > 20 for attributes in pictures)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import __version__
 from .._calibration_test import calibration_test
+from ..coverage import expected_coverage
 from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
 from ..report import report_html
@@ -86,7 +87,17 @@ def _test(chosen: argparse.Namespace) -> int:
     if chosen.report is not None:
         title = f"Calibration of {chosen.file.name}"
         settings = {"file": chosen.file, "estimator": estimator, "seed": chosen.seed}
-        page = report_html(result, diagnosis, title=title, alpha=chosen.alpha, settings=settings)
+        coverage = expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None
+        page = report_html(
+            result,
+            diagnosis,
+            predictions=predictions,
+            y=y,
+            coverage=coverage,
+            title=title,
+            alpha=chosen.alpha,
+            settings=settings,
+        )
         chosen.report.write_text(page, encoding="utf-8")
     if chosen.json:
         print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))

@@ -87,7 +87,8 @@ def diagnose(
     if n < _LEAST_ROWS:
         raise ValueError(f"`y` must hold at least {_LEAST_ROWS} targets for `diagnose`, but {n} can be used.")
     labels = _checked_names(names, d)
-    partitions = partitions_of(_as_covariates(covariates, predictions.n, found, labels), n)
+    columns = _as_covariates(covariates, predictions.n, found, labels)
+    partitions = partitions_of(columns, n)
     regions = _regions(found, partitions, draw_signs(n, n_resamples, generator), level)
     return Diagnosis(
         labels,
@@ -98,6 +99,7 @@ def diagnose(
         correlations(found, level),
         regions,
         regions[0] if regions and regions[0].contrast_pvalue <= 1.0 - level else None,
+        columns,
         n,
         level,
         found.source,
@@ -121,8 +123,13 @@ def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level:
     differs = simultaneous_pvalues(features, partitions, signs, against_the_rest=True)
     regions = []
     for partition, (sizes, pvalues), (contrasts, contrast_pvalues) in zip(partitions, wrong, differs, strict=True):
-        # A region and all that is outside differ from each other alike: the one that is more clearly wrong is meant.
-        k = int(np.argmax(np.where(contrasts >= np.max(contrasts) * (1.0 - 1e-9), sizes, -np.inf)))
+        # A region and all that is outside differ from each other alike: the one that is more clearly wrong is meant,
+        # and if both are wrong the smaller one, as the exception.
+        alike = np.flatnonzero(contrasts >= np.max(contrasts) * (1.0 - 1e-9))
+        wrong_ones = [j for j in alike.tolist() if pvalues[j] <= 1.0 - level]
+        k = min(
+            wrong_ones or alike.tolist(), key=lambda j: np.sum(partition.rows(j)) if len(wrong_ones) > 1 else -sizes[j]
+        )
         rows = partition.rows(k)
         own = float(pvalues[k]), float(contrast_pvalues[k])
         region = Region(partition.names[k], partition.covariate, int(np.sum(rows)), *own, *_sizes(found, rows, level))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from .estimates import Correlation, Direction, Estimate
 from .words import sentences_of, table_of
@@ -62,6 +65,8 @@ class Diagnosis:
     where : Region or None
         The first of these, if it is clear, at the level 1 - `confidence_level`, that predictions are not equally wrong
         everywhere.
+    covariates : mapping of str to ndarray, shape (n,)
+        By which regions were told.
     n : int
         Rows that were looked at.
     confidence_level : float
@@ -81,6 +86,7 @@ class Diagnosis:
     correlations: tuple[Correlation, ...]
     regions: tuple[Region, ...]
     where: Region | None
+    covariates: Mapping[str, np.ndarray] = field(repr=False)
     n: int
     confidence_level: float
     source: str

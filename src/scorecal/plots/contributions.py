@@ -1,4 +1,4 @@
-"""Which rows the statistic comes from, over anything that orders them."""
+"""Which rows the statistic comes from, over anything that tells them apart."""
 
 from __future__ import annotations
 
@@ -11,40 +11,80 @@ from .style import GREY, MAIN, WARN, new_axes, trim
 
 __all__ = ["plot_contributions"]
 
-_N_BINS = 20
+_N_BINS, _MOST_LABELS, _N_HEXAGONS = 20, 12, 25
 
 
-def plot_contributions(result: CalibrationResult, over: Any, *, name: str = "", ax: Any = None) -> Any:
-    """Share of the statistic by groups of rows, in order of a covariate.
+def plot_contributions(
+    result: CalibrationResult, over: Any, *, name: str | tuple[str, str] = "", ax: Any = None
+) -> Any:
+    """Mean contribution of groups of rows to the statistic: bars over numbers or labels, a map over two numbers.
 
     Parameters
     ----------
     result : CalibrationResult
         Of any test.
-    over : array_like, shape (n,)
-        A number for each row, such as an input or the predicted mean.
-    name : str
-        Of that number.
+    over : array_like, shape (n,) or (n, 2)
+        A number or a label for each row, such as an input, the predicted mean or a group; or two numbers for a map.
+    name : str, or two of them
+        Of these.
     ax : matplotlib axes, optional
 
     Returns
     -------
     matplotlib axes
     """
-    over = np.asarray(over, dtype=float)
-    if over.shape != (result.n,) or not np.all(np.isfinite(over)):
-        raise ValueError(f"`over` must be {result.n} finite numbers, one for each row, but has shape {over.shape}.")
-    ax = new_axes(ax)
-    edges = np.unique(np.quantile(over, np.linspace(0.0, 1.0, min(_N_BINS, result.n) + 1)))
-    if len(edges) < 2:
+    over = np.asarray(over)
+    numbers = over.dtype.kind in "fiub"
+    over = over.astype(float if numbers else str)
+    finite = not numbers or bool(np.all(np.isfinite(over)))
+    if (over.shape != (result.n,) and not (numbers and over.shape == (result.n, 2))) or not finite:
+        raise ValueError(
+            f"`over` must be {result.n} finite numbers or labels, one for each row, or two numbers for each, but has "
+            f"shape {over.shape}{'' if finite else ' and values that are not finite'}."
+        )
+    if len(np.unique(over, axis=0)) < 2:
         raise ValueError("`over` is the same for all rows, so that there is nothing to tell them by.")
-    bins = np.clip(np.searchsorted(edges, over, side="right") - 1, 0, len(edges) - 2)
-    shares = np.bincount(bins, result.contributions, minlength=len(edges) - 1)
-    rows = np.maximum(np.bincount(bins, minlength=len(edges) - 1), 1)
-    height = shares / rows * result.n  # a mean over the rows is the statistic
-    ax.bar(edges[:-1], height, np.diff(edges), align="edge", color=np.where(height > 0, WARN, MAIN), alpha=0.8)
-    ax.axhline(result.statistic, color=GREY, linestyle="--", label="mean over all rows")
-    ax.set(xlabel=name, ylabel="contribution to the statistic")
-    ax.legend(frameon=False)
+    ax = new_axes(ax)
+    weighted = result.contributions * result.n  # the mean over all rows is the statistic
+    if over.ndim == 2:
+        _draw_map(ax, over, weighted, name)
+    else:
+        _draw_bars(ax, over, weighted, numbers)
+        ax.axhline(result.statistic, color=GREY, linestyle="--", label="mean over all rows")
+        ax.set(xlabel=name, ylabel="contribution to the statistic")
+        ax.legend(frameon=False)
     trim(ax)
     return ax
+
+
+def _draw_bars(ax: Any, over: np.ndarray, weighted: np.ndarray, numbers: bool) -> None:
+    if numbers:
+        edges = np.unique(np.quantile(over, np.linspace(0.0, 1.0, min(_N_BINS, len(over)) + 1)))
+        groups = np.clip(np.searchsorted(edges, over, side="right") - 1, 0, len(edges) - 2)
+        left, width = edges[:-1], np.diff(edges)
+    else:
+        labels, groups = np.unique(over, return_inverse=True)
+        largest = np.argsort(-np.bincount(groups), kind="stable")[:_MOST_LABELS]
+        if len(largest) < len(labels):
+            place = np.full(len(labels), len(largest))
+            place[largest] = np.arange(len(largest))
+            labels, groups = np.append(labels[largest], f"{len(labels) - len(largest)} others"), place[groups]
+        left, width = np.arange(len(labels)) - 0.4, np.full(len(labels), 0.8)
+        ax.set_xticks(
+            left + 0.4, [label if len(label) <= 20 else label[:19] + "…" for label in labels], rotation=30, ha="right"
+        )
+    rows = np.maximum(np.bincount(groups, minlength=len(left)), 1)
+    height = np.bincount(groups, weighted, minlength=len(left)) / rows
+    ax.bar(left, height, width, align="edge", color=np.where(height > 0, WARN, MAIN), alpha=0.8)
+
+
+def _draw_map(ax: Any, over: np.ndarray, weighted: np.ndarray, name: str | tuple[str, str]) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("contributions", [MAIN, "#c8c8c8", WARN])
+    drawn = ax.hexbin(*over.T, C=weighted, reduce_C_function=np.mean, gridsize=_N_HEXAGONS, cmap=colours, linewidths=0)
+    largest = np.max(np.abs(drawn.get_array()))
+    drawn.set_clim(-largest, largest)
+    ax.figure.colorbar(drawn, ax=ax, label="contribution to the statistic")
+    first, second = name if isinstance(name, tuple) else (name, "")
+    ax.set(xlabel=first, ylabel=second)

@@ -30,8 +30,9 @@ def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
     left, right = axes = new_axes(ax, 2, sharey=True, figsize=(8, 1.2 + 0.4 * len(names)))
     _intervals(left, [*diagnosis.bias, diagnosis.overall_bias], 0.0)
     _intervals(right, [*diagnosis.confidence_ratio, diagnosis.overall_confidence_ratio], 1.0)
-    left.set_yticks(range(len(names)), names)
-    left.invert_yaxis()
+    for each in axes:
+        each.set_yticks(range(len(names)), names)
+        each.set_ylim(len(names) - 0.5, -0.5)
     left.set_xlabel("bias [predicted standard deviations]\n← too low | too high →")
     right.set_xlabel("true / claimed spread\n← under-confident | over-confident →")
     return axes

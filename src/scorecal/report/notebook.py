@@ -6,7 +6,7 @@ from html import escape
 
 from ..diagnosis import Diagnosis
 from ..results import CalibrationResult, CombinedResult
-from .page import table
+from .sections import table
 
 __all__ = ["diagnosis_html", "result_html"]
 

@@ -27,6 +27,7 @@ def picture(draw: Callable[[], Any], caption: str, described: str) -> str:
     settings: dict[Any, Any] = {
         **dict.fromkeys(names, _INK),
         "font.size": 11,
+        "figure.figsize": (5.2, 3.6),  # inches: small, for the text to be read on a phone
         "svg.fonttype": "none",
         "svg.hashsalt": caption,
         "text.parse_math": False,  # names may hold a $

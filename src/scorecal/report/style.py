@@ -11,10 +11,10 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 .verdict { font-size: 1.15rem; border-left: .4rem solid; padding: .5rem .8rem; }
 .good { border-color: var(--good); } .good strong { color: var(--good); }
 .bad { border-color: var(--bad); } .bad strong { color: var(--bad); }
-figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
+figure { margin: 1rem 0; max-width: 38rem; } figure svg { width: 100%; height: auto; }
 figcaption { font-size: .9rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .92rem; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-thead th { border-bottom-width: 2px; } tbody th { font-weight: normal; overflow-wrap: anywhere; }
+thead th { border-bottom-width: 2px; } tbody th { font-weight: normal; overflow-wrap: anywhere; min-width: 6rem; }
 """

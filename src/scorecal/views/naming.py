@@ -16,6 +16,7 @@ __all__ = ["message_of", "seen_by"]
 _LEVEL = 0.05
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
+_LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
 
 _WORDS = {
@@ -52,8 +53,12 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], space: Space) 
         del sizes[min(("over-confidence", "under-confidence"), key=sizes.__getitem__)]
     alone = [size for where in spread for size in spread[where].alone]
     # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
-    if "correlation" in sizes and max(map(abs, alone), default=0.0) < _NOTABLE:
-        sizes = _without_spread(sizes)
+    if max(map(abs, alone), default=0.0) < _NOTABLE:
+        of_spread = {kind: size for kind, size in sizes.items() if kind.endswith("confidence")}
+        if of_spread and any(_is_joint(one) for one in spread.values()):
+            sizes["correlation"] = max(sizes.get("correlation", 0.0), *of_spread.values())
+        if "correlation" in sizes:
+            sizes = _without_spread(sizes)
     # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
     if sizes.get("modes", np.inf) < max(sizes.values()):
         del sizes["modes"]
@@ -91,6 +96,11 @@ def _kind(sees: str, size: float, spread: Spread) -> str:
     if abs(clearest) < _SHARE * size and not too_far:
         return "shape"
     return "over-confidence" if clearest < 0 else "under-confidence"
+
+
+def _is_joint(spread: Spread) -> bool:
+    """Whether most of the departure is gone when each dimension is looked at in units of its own."""
+    return abs(spread.joint) > _LIKELY and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
 
 
 def _without_spread(sizes: dict[str, float]) -> dict[str, float]:

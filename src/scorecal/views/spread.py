@@ -11,14 +11,18 @@ from .space import Space
 
 __all__ = ["Spread", "spread_in"]
 
+_ROUNDING = 1e-3  # whitened and marginal coordinates that differ by less are the same
+
 
 @dataclass(frozen=True)
 class Spread:
-    """All but the ratio in standard errors; below 0, targets spread too much."""
+    """All but the ratios in standard errors; below 0, targets spread too much."""
 
     ratio: float  # of the second moment to what is claimed
+    marginal_ratio: float  # the same with each dimension in units of its own spread
     overall: float
     alone: list[float]  # each dimension
+    joint: float  # overall less marginal: of mean zero however wrong the spread of all, if correlations are right
     unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
     crossed: float  # the clearest of two dimensions together, about their means
 
@@ -28,18 +32,21 @@ def spread_in(space: Space, coordinates: str) -> Spread:
     z, s, shares = _rows(space, "whitened" if coordinates == "marginal" else coordinates)
     dim = z.shape[2]
     traces = _traces(z, s, shares)
-    alone = []
+    alone, apart = [], traces
     if coordinates in ("whitened", "marginal"):
         u, t, equal = _rows(space, "marginal")
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
+        apart = _traces(u, t, equal)
     off = np.sum(s * shares, axis=0)
     z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
     both = [(a, b) for a in range(dim) for b in range(a)]
     crossed = [_in_errors(np.sum((z[..., a] * s[..., b] + z[..., b] * s[..., a]) * shares[..., 0], 0)) for a, b in both]
     return Spread(
         1.0 - float(np.mean(traces)) / dim,
+        1.0 - float(np.mean(apart)) / dim,
         _in_errors(traces),
         alone,
+        _in_errors(traces - apart) if np.std(traces - apart) > _ROUNDING * np.std(traces) else 0.0,
         _without_shift(_traces(z, s, shares), off),
         max(map(abs, crossed), default=0.0),
     )
