@@ -93,6 +93,25 @@ def against_floor(n: int, repeats: int) -> None:
             print(f"| {target} | {dtype} | {test:.3f} | {strips:.3f} | {tiles:.3f} | {test / min(strips, tiles):.2f} |")
 
 
+def at_scale(n: int) -> None:
+    """Once each, in a fresh process: test, memory and floors."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        test, megabytes, strips, tiles = pool.apply(measure_at_scale, (n,))
+    print(f"\nAt scale (n = {n}, Gaussian kernels, float32, B = {B}), each once\n")
+    print("| test [s] | floor, strips [s] | floor, tiles [s] | test / faster floor | growth of the process [MB] |")
+    print("|---|---|---|---|---|")
+    print(f"| {test:.1f} | {strips:.1f} | {tiles:.1f} | {test / min(strips, tiles):.2f} | {megabytes:.0f} |")
+
+
+def measure_at_scale(n: int) -> tuple[float, float, float, float]:
+    predictions, y = data(n, "float32")
+    before = peak_megabytes()
+    test = seconds(lambda: sc.kccsd_test(predictions, y, n_resamples=B, rng=0, **kernels("gaussian")))
+    megabytes = peak_megabytes() - before
+    strips, tiles = (seconds(floor) for floor in floors(n, "gaussian", "float32"))
+    return test, megabytes, strips, tiles
+
+
 def against_kccsd(n: int, repeats: int) -> None:
     """With default views, bandwidths fixed in both."""
     predictions, y = data(n, "float64")
@@ -154,11 +173,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=8192)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2500, 5000, 10_000, 20_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2500, 5000, 10_000, 20_000, 40_000])
+    parser.add_argument("--large", type=int, default=100_000)
     arguments = parser.parse_args()
     cold_start(arguments.repeats)
     against_floor(arguments.n, arguments.repeats)
     against_kccsd(5000, arguments.repeats)
+    at_scale(arguments.large)
     growth("kccsd_test", arguments.sizes)
     growth("calibration_test", arguments.sizes)
 
