@@ -1,7 +1,9 @@
 """Half precision, the fused tile and memory on a GPU; without one, on the CPU as far as that goes."""
 
 import os
+from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -169,6 +171,20 @@ def test_out_of_memory_is_answered_by_smaller_tiles():
     assert float(found.statistic[0]) == pytest.approx(1.0)
     with pytest.raises(MemoryError, match="no memory left for tiles of 256 x 256 pairs"):
         u_statistics([Hungry(100)], torch.zeros((2000, 1), dtype=torch.float64))
+
+
+def test_workers_with_arrays_on_a_gpu():
+    """Each process has the device; sums come back through the host."""
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device on this machine")
+    predictions, y = sc.experiments.mgm(3000, 0.0, rng=0)
+    mean, y = (torch.as_tensor(part, dtype=torch.float32, device="cuda") for part in (predictions.mean, y))
+    here = sc.kccsd_test(sc.Gaussian(mean, 1.0), y, n_resamples=99, memory=2**25, rng=0)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        there = sc.kccsd_test(sc.Gaussian(mean, 1.0), y, n_resamples=99, memory=2**25, workers=pool.map, rng=0)
+    sd = here.null_distribution.std()
+    assert there.statistic == pytest.approx(here.statistic, abs=1e-6 * sd)
+    np.testing.assert_allclose(there.null_distribution, here.null_distribution, rtol=0, atol=1e-5 * sd)
 
 
 def test_precision_is_checked():

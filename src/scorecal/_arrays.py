@@ -86,15 +86,16 @@ def has_values(*arrays: Array) -> bool:
     return not any(isinstance(array, jax.core.Tracer) for array in (*arrays, jax.numpy.zeros(()) + 0))
 
 
-def like(values: Any, reference: Array) -> Array:
+def like(values: Any, reference: Array, dtype: Any = None) -> Array:
     """`values` as an array of the backend, dtype and device of `reference`; of the same backend, with derivatives."""
     xp = array_namespace(reference)
+    dtype = dtype or reference.dtype
     if is_array_api_obj(values):
         if array_namespace(values) is xp:
             values = values.to(reference.device) if is_torch_array(values) else values
-            return xp.astype(values, reference.dtype, copy=False)
+            return xp.astype(values, dtype, copy=False)
         values = to_numpy(values)
-    return xp.asarray(values, dtype=reference.dtype, device=device_of(reference))
+    return xp.asarray(values, dtype=dtype, device=device_of(reference))
 
 
 def to_numpy(array: Array) -> np.ndarray:

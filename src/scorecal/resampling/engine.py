@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from array_api_compat import is_jax_array, is_numpy_array
 
-from .._arrays import Array, array_namespace
+from .._arrays import Array, accumulation_dtype, array_namespace, like, to_numpy
 from .estimators import Pairing
 from .features import Features, FeatureSums, feature_sums, u_statistic_of
 from .gpu import free_memory, half_of, is_on_gpu, is_out_of_memory
@@ -92,6 +92,7 @@ def u_statistics(
         if len(halves) == len(pairs):
             triangle = replace(triangle, signs=signs.on(reference, xp.float16), halves=tuple(halves))
     of_pairs = iter(_sums_in_memory(triangle, plan, n_threads) if pairs else [])
+    total = accumulation_dtype(reference)
     of_features = iter(_sums_of_features(features, triangle, n_threads) if features else [])
     found = []
     for function in functions:
@@ -99,8 +100,11 @@ def u_statistics(
             found.append(u_statistic_of(function, next(of_features), triangle.blocks))
         else:
             sums = next(of_pairs)
-            contributions = xp.concat([sums.by_block[k] for k in sorted(sums.by_block)]) / (2 * pairing.n_pairs)
-            found.append((xp.sum(contributions), sums.drawn / (2 * pairing.n_pairs), contributions))
+            by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
+            contributions, drawn = by_block / (2 * pairing.n_pairs), sums.drawn / (2 * pairing.n_pairs)
+            found.append(
+                (xp.sum(contributions), drawn if signs is None else like(drawn, reference, total), contributions)
+            )
     statistic, null, shares = zip(*found, strict=True)
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
 
@@ -154,7 +158,13 @@ def _feature_block(features: Sequence[Features], signs: PlacedSigns | None, rows
 
 def _numbered(triangle: Triangle, task: tuple[int, Sequence[Strip]]) -> tuple[int, list[PairSums]]:
     number, strips = task
-    return number, sums_of_strips(triangle, strips)
+    return number, [_on_host(sums) for sums in sums_of_strips(triangle, strips)]
+
+
+def _on_host(sums: PairSums) -> PairSums:
+    """From a GPU, which the process that waits for the sums need not have."""
+    by_block = {k: to_numpy(part) for k, part in sums.by_block.items()}
+    return PairSums(by_block, sums.drawn if isinstance(sums.drawn, float) else to_numpy(sums.drawn))
 
 
 def _tile_edge(
