@@ -32,7 +32,7 @@ def setup(app: Any) -> None:
 
 
 def _as_pages(app: Any, name: str, source: list[str]) -> None:
-    """What commands write, as pages: benchmarks, which lie outside docs/, and tables of figures, which have no title."""
+    """What commands write becomes pages: benchmarks lie outside docs/, and tables of figures have no title."""
     source[0] = source[0].replace("](../benchmarks/results/", "](benchmarks/")
     if name.startswith("reproduction/f"):
         source[0] = f"# Numbers of {name.removeprefix('reproduction/')}\n\n{source[0]}"
