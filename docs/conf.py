@@ -1,5 +1,6 @@
 """Sphinx: `make docs` builds the site into docs/_build/html."""
 
+import re
 from importlib.metadata import version as version_of
 from typing import Any
 
@@ -32,7 +33,11 @@ def setup(app: Any) -> None:
 
 
 def _as_pages(app: Any, name: str, source: list[str]) -> None:
-    """What commands write becomes pages: benchmarks lie outside docs/, and tables of figures have no title."""
+    """What are files in the repository become pages of the site.
+
+    Results of benchmarks lie outside docs/, tutorials are scripts, and tables of figures have no title.
+    """
     source[0] = source[0].replace("](../benchmarks/results/", "](benchmarks/")
+    source[0] = re.sub(r"\]\(((tutorials/)?\w+)\.py\)", r"](\1.md)", source[0])
     if name.startswith("reproduction/f"):
         source[0] = f"# Numbers of {name.removeprefix('reproduction/')}\n\n{source[0]}"
