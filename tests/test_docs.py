@@ -37,6 +37,14 @@ def test_there_is_something_to_check():
     assert len(COMMANDS) > 8
 
 
+def test_relative_links_lead_to_files():
+    """On disk, and so on a code host; Sphinx looks after those of the site."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tutorials").glob("*.md")]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_paths_of_the_theory_exist(path):
     assert (ROOT / path).is_file()
