@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test tutorials lint bench clean
+.PHONY: demo test tutorials docs lint bench clean
 
 demo: .venv/.cli
 	$(BIN)/scorecal demo
@@ -14,6 +14,9 @@ test: .venv/.dev
 
 tutorials: .venv/.dev
 	for tutorial in docs/tutorials/*.py; do echo "$$tutorial"; OMP_NUM_THREADS=1 $(BIN)/python "$$tutorial" || exit 1; done
+
+docs: .venv/.docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -37,4 +40,8 @@ clean:
 
 .venv/.dev: .venv/.cli
 	$(PIP) --editable ".[cli,torch,jax,numpyro,sbi,reproduce,dask]" --group test --group lint
+	touch $@
+
+.venv/.docs: .venv/.cli
+	$(PIP) --group docs
 	touch $@

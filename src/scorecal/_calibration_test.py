@@ -77,7 +77,7 @@ def calibration_test(
     valid as without it. A test function :math:`\phi` then gives the feature :math:`f_i = s \cdot \phi(z) +
     \mathrm{div} \phi(z)`, of mean zero if the predictions are calibrated; a view is the U-statistic of
     :math:`k(P_i, P_j) f_i \cdot f_j`, which for a constant k costs no pairs, and is then corrected for the skewness of
-    f [1]_. Random signs give its null distribution, the same signs for all views; p-values of the views are ranks
+    f [1]. Random signs give its null distribution, the same signs for all views; p-values of the views are ranks
     among all draws, with an exponential tail, and the observed data are ranked among the draws by the smallest one.
 
     Scores do not see the weights of modes that are far apart. Mixtures and posteriors of diffusion models can have
@@ -87,7 +87,7 @@ def calibration_test(
 
     References
     ----------
-    .. [1] P. Hall, "On the removal of skewness by transformation", J. R. Stat. Soc. B 54, 1992.
+    [1] P. Hall, "On the removal of skewness by transformation", J. R. Stat. Soc. B 54, 1992.
 
     Examples
     --------

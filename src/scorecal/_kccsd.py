@@ -106,7 +106,7 @@ def kccsd_test(
 
     .. math:: h_{ij} = l s_i^T s_j + \sum_a \partial_{y_a} \partial_{y'_a} l + s_i^T \nabla_{y'} l + s_j^T \nabla_y l
 
-    at :math:`(y_i, y_j)` (eq. 9 and 10 of [1]_). It has mean zero if the predictions are calibrated. Its null
+    at :math:`(y_i, y_j)` (eq. 9 and 10 of [1]). It has mean zero if the predictions are calibrated. Its null
     distribution is that of :math:`\sum_{i \ne j} e_i e_j H_{ij} / (n (n - 1))` with random signs e.
 
     The densities must vanish at the boundary of the space: predictions that carry a bounded `support` are mapped to
@@ -117,8 +117,8 @@ def kccsd_test(
 
     References
     ----------
-    .. [1] P. Glaser, D. Widmann, F. Lindsten, A. Gretton, "Fast and Scalable Score-Based Kernel Calibration Tests",
-       UAI 2023.
+    [1] P. Glaser, D. Widmann, F. Lindsten, A. Gretton, "Fast and Scalable Score-Based Kernel Calibration Tests",
+    UAI 2023.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def kcsd_test(
 
     The null hypothesis, that Y given x is a draw from the prediction at x, says more than calibration: a calibrated
     model may ignore what x tells. The statistic is that of `kccsd_test` with a kernel on inputs in place of the kernel
-    between predictions [1]_.
+    between predictions [1].
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def kcsd_test(
 
     References
     ----------
-    .. [1] W. Jitkrittum, H. Kanagawa, B. Schoelkopf, "Testing goodness of fit of conditional density models with
-       kernels", UAI 2020.
+    [1] W. Jitkrittum, H. Kanagawa, B. Schoelkopf, "Testing goodness of fit of conditional density models with
+    kernels", UAI 2020.
 
     Examples
     --------

@@ -109,14 +109,15 @@ def skce_test(
 
     .. math:: G_{ij} = k(P_i, P_j) (l(y_i, y_j) - E l(Z_i, y_j) - E l(y_i, Z_j) + E l(Z_i, Z_j)), Z_i \sim P_i
 
-    (eq. 2 to 4 of [1]_, after [2]_). From Markov chains that have not reached their predictions it rejects calibrated
+    (eq. 2 to 4 of [1], after [2]). From Markov chains that have not reached their predictions it rejects calibrated
     predictions too: `kccsd_test` needs no draws.
 
     References
     ----------
-    .. [1] P. Glaser, D. Widmann, F. Lindsten, A. Gretton, "Fast and Scalable Score-Based Kernel Calibration Tests",
-       UAI 2023.
-    .. [2] D. Widmann, F. Lindsten, D. Zachariah, "Calibration tests beyond classification", ICLR 2021.
+    [1] P. Glaser, D. Widmann, F. Lindsten, A. Gretton, "Fast and Scalable Score-Based Kernel Calibration Tests",
+    UAI 2023.
+
+    [2] D. Widmann, F. Lindsten, D. Zachariah, "Calibration tests beyond classification", ICLR 2021.
 
     Examples
     --------

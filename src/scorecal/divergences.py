@@ -42,7 +42,7 @@ def gfd(
     paired: bool = False,
     rng: Any = None,
 ) -> Array:
-    """Generalised Fisher divergence E_nu |s_p - s_q|^2 (the paper's definition 4.1).
+    """Generalised Fisher divergence ``E_nu |s_p - s_q|^2`` (the paper's definition 4.1).
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def wasserstein(
 def fisher_divergence(
     p: Predictions, q: Predictions, *, n_samples: int | None = None, paired: bool = False, rng: Any = None
 ) -> Array:
-    """Fisher divergence E_p |s_p - s_q|^2; not symmetric.
+    """Fisher divergence ``E_p |s_p - s_q|^2``; not symmetric.
 
     Parameters
     ----------

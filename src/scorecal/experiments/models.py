@@ -68,7 +68,7 @@ def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Heteroscedastic Gaussian model on R: Y ~ N(m, 1), predicted N(m, v(x)), m = sum_i x_i, x ~ N(0, I_3).
 
-    v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2)): too wide, around one point of the inputs.
+    ``v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2))``: too wide, around one point of the inputs.
 
     Parameters
     ----------

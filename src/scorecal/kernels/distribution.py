@@ -46,7 +46,7 @@ class DistributionKernel(Protocol):
 
 @dataclass(frozen=True)
 class GFD:
-    """Kernel on the generalised Fisher divergence, E_nu |s_P - s_Q|^2 (the paper's definition 4.2).
+    """Kernel on the generalised Fisher divergence, ``E_nu |s_P - s_Q|^2`` (the paper's definition 4.2).
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class BoundedRadial:
-    """The test function exp(-|y|^2 / (2 c)) y: overall scale and tails, by a feature that is bounded.
+    """The test function ``exp(-|y|^2 / (2 c)) y``: overall scale and tails, by a feature that is bounded.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ class Simplex:
         return parts / xp.sum(parts, axis=-1, keepdims=True)
 
     def carry(self, z: Array, scores: Array) -> Array:
-        """J' s has y_k (s_k - sum_i y_i s_i), and |det J| = y_1 ... y_K."""
+        """J' s has y_k (s_k - sum_i y_i s_i), and ``|det J| = y_1 ... y_K``."""
         xp = array_namespace(z)
         y = self.forward(z)
         centred = scores[..., :-1] - xp.sum(y * scores, axis=-1, keepdims=True)

@@ -46,7 +46,7 @@ class View:
         What the result calls it.
     sees : {"bias", "confidence", "correlation", "dependence", "shape", "modes", "any"}
         The kind of miscalibration that it names.
-    target_kernel : kernel of finite rank, Gaussian or IMQ
+    target_kernel : kernel of finite rank, `kernels.Gaussian` or `kernels.IMQ`
         The test functions; or `views.Shares`.
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Gain`, or one of `kernels.GFD`

@@ -1,0 +1,93 @@
+"""The site: paths and names in the theory exist, the API is complete, and commands of the pages work as written."""
+
+import operator
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+import scorecal as sc
+from scorecal.cli import main
+
+ROOT = Path(__file__).parent.parent
+THEORY, API = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("theory.md", "api.md"))
+PATHS, NAMES = (
+    sorted(set(re.findall(r"`(\w+/[\w/.]+)`", THEORY))),
+    sorted(set(re.findall(r"`scorecal\.([\w.]+)`", THEORY))),
+)
+
+
+def commands(page):
+    """Those that judge a file: lines of shell blocks, joined where they end in a backslash."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line.split(">")[0] for line in lines if line.startswith("scorecal test ")]
+
+
+COMMANDS = [command for page in ("command_line.md", "pipelines.md") for command in commands(page)]
+
+
+def test_there_is_something_to_check():
+    assert len(PATHS) > 20
+    assert len(NAMES) > 15
+    assert len(COMMANDS) > 8
+
+
+def test_relative_links_lead_to_files():
+    """On disk, and so on a code host; Sphinx looks after those of the site."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tutorials").glob("*.md")]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_paths_of_the_theory_exist(path):
+    assert (ROOT / path).is_file()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_the_theory_exist(name):
+    operator.attrgetter(name)(sc)
+
+
+def test_api_lists_every_public_name():
+    listed = set(re.findall(r"^\.\. auto(?:function|class|module):: (?:scorecal\.)?([\w.]+)", API, re.MULTILINE))
+    assert set(sc.__all__) - listed - {"estimators"} == set()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The files that the pages speak of."""
+    rng = np.random.default_rng(0)
+    mean, base = rng.normal(size=(120, 2)), rng.normal(size=(6, 2))
+    y, one = mean + rng.normal(size=(120, 2)), np.ones(120)
+    wind = {
+        **dict(zip(("mu_n", "mu_e", "north", "east"), (*mean.T, *y.T), strict=True)),
+        "sd_n": one,
+        "sd_e": one,
+        "c_nn": one,
+        "c_ne": 0 * one,
+        "c_ee": one,
+        "hour": rng.integers(24, size=120),
+        "season": np.where(rng.random(120) < 0.5, "dry", "wet"),
+    }
+    parquet.write_table(pyarrow.table(wind), tmp_path / "wind.parquet")
+    lines = [",".join(map(str, row)) for row in (tuple(wind), *zip(*wind.values(), strict=True))]
+    (tmp_path / "wind.csv").write_text("\n".join(lines) + "\n")
+    table = np.column_stack([mean[:, 0], one, y[:, 0]])
+    np.savetxt(tmp_path / "forecasts.csv", table, delimiter=",", header="mu,sigma,observed", comments="")
+    scores = {"targets": y, "scores": mean - y, "base_scores": mean[:, None, :] - base, "base_points": base}
+    np.savez(tmp_path / "scores.npz", **scores)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_of_the_pages_work(command, folder, capsys):
+    assert main(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().out
