@@ -176,7 +176,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2500, 5000, 10_000, 20_000, 40_000])
     parser.add_argument("--large", type=int, default=100_000)
     arguments = parser.parse_args()
+    print(
+        f"# Speed\n\nPrinted by `python benchmarks/speed.py`, which `make bench` runs, on {cpu_count()} cores; seed 0."
+    )
     cold_start(arguments.repeats)
+    print()
     against_floor(arguments.n, arguments.repeats)
     against_kccsd(5000, arguments.repeats)
     at_scale(arguments.large)

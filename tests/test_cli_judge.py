@@ -234,8 +234,12 @@ def test_a_million_rows(tmp_path):
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(status)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, "test", path, *ONE, "--json"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, "test", path, *ONE, "--json", "--report", tmp_path / "report.html"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    assert (tmp_path / "report.html").stat().st_size < 1e6
     assert json.loads(done.stdout)["n"] == 10**6
     assert int(done.stderr.split()[-1]) * 1024 < 3e9
 

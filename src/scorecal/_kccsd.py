@@ -84,7 +84,7 @@ def kccsd_test(
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
     memory : float, optional
-        Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 4 GB.
+        Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional
         None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
         core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed

@@ -20,8 +20,8 @@ class CalibrationResult:
     Attributes
     ----------
     statistic : float
-        The U-statistic; 0 in the mean for calibrated predictions, hence negative half of the time, and positive
-        otherwise. Its size depends on the units of the targets: compare statistics on the same targets only.
+        The U-statistic; 0 in the mean for calibrated predictions, hence often negative, and positive otherwise. Its
+        size depends on the units of the targets: compare statistics on the same targets only.
     pvalue : float
         (1 + number of null draws at least as large as the statistic) / (1 + n_resamples); never 0.
     null_distribution : ndarray, shape (n_resamples,)

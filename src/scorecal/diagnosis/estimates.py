@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from .residuals import Residuals
 
@@ -104,8 +103,9 @@ def correlations(residuals: Residuals, level: float) -> tuple[Correlation, ...]:
 
 
 def worst_direction(residuals: Residuals, level: float) -> Direction:
-    """Along which the spread is most wrong: looked for in every other row, and measured in the rest."""
-    seek, measure = (slice(start, None, 2) for start in (0, 1))
+    """Along which the spread is most wrong: looked for in a random half of the rows, measured in the other."""
+    order = np.random.default_rng(0).permutation(len(residuals.whitened))  # rows may alternate between groups
+    seek, measure = np.array_split(order, 2)
     wanted = np.mean(residuals.expected[seek], axis=0)
     if np.linalg.eigvalsh(wanted)[0] <= 0:
         return Direction(np.full(len(wanted), math.nan), _UNTOLD)
@@ -122,5 +122,7 @@ def worst_direction(residuals: Residuals, level: float) -> Direction:
 
 
 def _around(value: float, influence: np.ndarray, level: float) -> Estimate:
+    from scipy.special import stdtrit
+
     half = float(stdtrit(len(influence) - 1, 0.5 + 0.5 * level) * np.std(influence, ddof=1) / len(influence) ** 0.5)
     return Estimate(value, value - half, value + half)
