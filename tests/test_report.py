@@ -139,7 +139,42 @@ def test_command_line_writes_it(tmp_path, capsys):
     assert "Calibration of a.csv" in text
     options[-1] = str(tmp_path / "no" / "folder.html")
     assert main(["test", str(tmp_path / "a.csv"), *options]) == 2
-    assert "No such file or directory" in capsys.readouterr().err
+    assert "there is no folder" in capsys.readouterr().err
+    options[-1] = str(tmp_path)  # a folder, which cannot be written to: what was found is printed all the same
+    assert main(["test", str(tmp_path / "a.csv"), *options]) == 2
+    printed = capsys.readouterr()
+    assert "Calibration is not rejected" in printed.out
+    assert "Is a directory" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("off", "sd", "flipped", "words"),
+    [
+        (0.3, 1.0, False, ["<p>east: predictions are too high by 0[.](2|3)"]),
+        (0.0, 0.75, False, ["north: over-confident, the true spread being 1[.]3", "east: over-confident"]),
+        (0.0, 1.0, True, ["Errors of north and east have correlation 0[.](5|6)", "predictions claim -0[.]60"]),
+        (0.0, None, False, ["look where x &gt; (0[.][89]|1[.][012])", "Where the statistic comes from, over x"]),
+    ],
+    ids=["bias", "spread", "correlation", "x > 1"],
+)
+def test_the_report_names_what_was_spoilt(tmp_path, off, sd, flipped, words):
+    """Bias of .3 in the second dimension; spread of .75; correlation flipped; wrong only where x > 1."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    mean, x = rng.normal(size=(n, 2)), rng.normal(size=n)
+    true = np.array([[1.0, 0.6], [0.6, 1.0]])
+    noise = rng.multivariate_normal(np.zeros(2), true if flipped else np.eye(2), n)
+    y = mean + (noise if sd else np.where(x > 1, 1.8, 1.0)[:, None] * noise)
+    claimed = np.broadcast_to((2.0 * np.eye(2) - true if flipped else np.eye(2)) * (sd or 1.0) ** 2, (n, 2, 2))
+    columns = [mean[:, 0], mean[:, 1] + off, claimed[:, 0, 0], claimed[:, 0, 1], claimed[:, 1, 1], y, x]
+    header = "m1,m2,c11,c12,c22,north,east,x"
+    np.savetxt(tmp_path / "a.csv", np.column_stack(columns), delimiter=",", header=header, comments="")
+    options = "--mean m1 m2 --covariance c11 c12 c22 --target north east --by x --n-resamples 199"
+    assert main(["test", str(tmp_path / "a.csv"), *options.split(), "--report", str(tmp_path / "r.html")]) == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "Calibration is rejected" in page
+    for each in words:
+        assert re.search(each, page), each
 
 
 def test_notebooks():

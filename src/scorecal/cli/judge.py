@@ -68,6 +68,8 @@ def add_test(commands: Any) -> None:
 
 
 def _test(chosen: argparse.Namespace) -> int:
+    if chosen.report is not None and not chosen.report.absolute().parent.is_dir():
+        raise InputError(f"--report {chosen.report}: there is no folder {chosen.report.parent}.")
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
         try:
@@ -84,28 +86,37 @@ def _test(chosen: argparse.Namespace) -> int:
             raise
         except (MemoryError, TypeError, ValueError) as error:
             raise InputError(f"{chosen.file}: {error or 'memory ran out'}") from None
-    if chosen.report is not None:
-        title = f"Calibration of {chosen.file.name}"
-        settings = {"file": chosen.file, "estimator": estimator, "seed": chosen.seed}
-        coverage = expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None
-        page = report_html(
-            result,
-            diagnosis,
-            predictions=predictions,
-            y=y,
-            coverage=coverage,
-            title=title,
-            alpha=chosen.alpha,
-            settings=settings,
-        )
-        chosen.report.write_text(page, encoding="utf-8")
     if chosen.json:
         print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
         note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
         print(f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}")
+    if chosen.report is not None:
+        # After the verdict is out: a picture that fails must not take it along.
+        sys.stdout.flush()
+        chosen.report.write_text(_report(chosen, predictions, y, result, diagnosis, estimator), encoding="utf-8")
     return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
+
+
+def _report(
+    chosen: argparse.Namespace,
+    predictions: Predictions,
+    y: np.ndarray,
+    result: CombinedResult,
+    diagnosis: Diagnosis,
+    estimator: str,
+) -> str:
+    return report_html(
+        result,
+        diagnosis,
+        predictions=predictions,
+        y=y,
+        coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
+        title=f"Calibration of {chosen.file.name}",
+        alpha=chosen.alpha,
+        settings={"file": chosen.file, "estimator": estimator, "seed": chosen.seed},
+    )
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str, np.ndarray] | None]:
