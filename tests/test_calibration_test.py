@@ -272,6 +272,15 @@ def test_words_are_right_in_clear_cases(n, repeats):
     assert right >= 0.9 * (right + wrong.total()), wrong
 
 
+def test_a_wrong_correlation_of_many_dimensions_is_not_taken_for_spread():
+    """No dimension and no two of them show it, all together do: 100 rows of 10 dimensions, 10 data sets."""
+    seen = []
+    for seed in range(10):
+        predictions, y = flawed(100, 10, "correlation", 0.3, rng=seed)
+        seen.append(sc.calibration_test(predictions, y, rng=seed).seen[0])
+    assert seen.count("correlation") >= 7
+
+
 @pytest.mark.parametrize("dim", [1, 3])
 def test_a_bias_is_not_taken_for_over_confidence(dim):
     """Targets 3 sd off spread too much about their predicted means, and as claimed about their own."""

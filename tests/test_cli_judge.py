@@ -1,8 +1,10 @@
 """`scorecal test`: files in, a verdict out, and one line for whatever is wrong with a file."""
 
 import json
+import shlex
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +109,7 @@ def changed(columns, name, row, value):
     ("name", "row", "value", "message"),
     [
         ("su", 4, "abc", "line 6, column 'su': 'abc' is not a number."),
-        ("u", 0, "", "line 2, column 'u': the value is missing."),
+        ("u", 0, "", "line 2, column 'u': the value is missing; drop the row or fill it."),
         ("mu", 298, "nan", "line 300, column 'mu': the value is nan; drop or fill such rows first."),
         ("mu", 1, "inf", "line 3, column 'mu': the value is inf"),
         ("su", 7, "-1", "line 9, column 'su': a standard deviation must be positive, but is -1."),
@@ -170,7 +172,42 @@ def test_odd_headers_and_columns_used_twice(columns, tmp_path, capsys):
     assert found["n"] == N
     parquet.write_table(pyarrow.table(columns), path := tmp_path / "a.parquet")
     assert main(["test", str(path), *ONE, "--by", "mu", "season"]) == 0
-    assert "mu " in capsys.readouterr().out.split("Where it differs")[1]
+    assert "\nmu " in capsys.readouterr().out.split("where it differs most")[1]
+
+
+def test_a_level_that_cannot_be_reached_is_refused(columns, tmp_path, capsys):
+    """With 999 draws no p-value is below .001: a gate at .0001 would never close."""
+    path = write(tmp_path / "a.csv", columns)
+    assert main(["test", path, *ONE, "--alpha", "0.0001", "--fail-on-rejection"]) == 2
+    assert "give --n-resamples 9999 or more" in capsys.readouterr().err
+    assert main(["test", path, *ONE, "--alpha", "0.02", "--n-resamples", "49"]) == 0
+
+
+def test_who_reads_the_output_may_stop(columns, tmp_path):
+    path = write(tmp_path / "a.csv", columns)
+    code = f"import sys; from scorecal.cli import main; sys.exit(main({['test', path, *ONE]!r}))"
+    piped = f"{sys.executable} -c {shlex.quote(code)} | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "0"
+
+
+def test_too_few_rows_for_regions_are_told(columns, tmp_path, capsys):
+    few = {name: values[:150] for name, values in columns.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["test", write(tmp_path / "a.csv", few), *ONE, "--by", "season"]) == 0
+    assert "no region has enough of the 150 rows" in capsys.readouterr().err
+
+
+def test_the_region_comes_with_its_sizes(columns, tmp_path, capsys):
+    spoilt = dict(
+        columns, u=np.asarray(columns["u"], float) + 1.5 * (np.asarray(columns["season"]) == columns["season"][0])
+    )
+    where = result_of(capsys, write(tmp_path / "a.csv", spoilt), *ONE, "--by", "season")["where"]
+    assert where["name"] == f"season = {columns['season'][0]}"
+    assert where["bias"][0]["high"] < -1.0
+    assert where["rest_bias"][0]["low"] < 0.2
 
 
 def test_a_defect_is_no_rejection(columns, tmp_path, capsys, monkeypatch):

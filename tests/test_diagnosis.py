@@ -44,6 +44,14 @@ def test_intervals_hold_the_truth(blind):
     assert all(holds_95_percent(count, 300) for count in held), held
 
 
+def test_worst_direction_of_rows_that_alternate():
+    """Every other row has twice the spread: looked for and measured in both kinds."""
+    mean, y = normal(0, n=4000)
+    y = mean + np.where(np.arange(4000) % 2, 2.0, 1.0)[:, None] * (y - mean)
+    ratio = sc.diagnose(sc.Gaussian(mean, 1.0), y, covariates={}, rng=0).worst_direction.ratio
+    assert ratio.value == pytest.approx(2.5**0.5, rel=0.06)
+
+
 def test_overall_and_worst_direction_hold_the_truth():
     """The ratio is 2 along (1, 1) and .5 along (1, -1), by a flipped correlation; and 1.25 throughout, by spread."""
     held = np.zeros(2, dtype=int)
@@ -171,9 +179,12 @@ def test_a_group_is_named():
     assert "look where group = <script>" in str(found)
 
 
-@pytest.mark.parametrize(("bias", "inside", "outside", "sign"), [(0.3, 1.6, 1.0, ">"), (0.0, 1.0, 1.6, "<=")])
+@pytest.mark.parametrize(
+    ("bias", "inside", "outside", "sign"),
+    [(0.3, 1.6, 1.0, ">"), (0.0, 1.0, 1.6, "<="), (0.0, 1.25, 1.8, "<="), (0.0, 1.8, 1.25, ">")],
+)
 def test_of_a_region_and_the_rest_the_right_one_is_named(bias, inside, outside, sign):
-    """Biased everywhere and over-confident where x > 1: that is the exception. Wrong but where x > 1: so it is."""
+    """Biased everywhere and over-confident where x > 1; wrong but where x > 1; wrong in one way, more or less."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         mean, x = rng.normal(size=(1500, 2)), rng.normal(size=1500)

@@ -64,8 +64,8 @@ def test_api_lists_every_public_name():
 def folder(tmp_path, monkeypatch):
     """The files that the pages speak of."""
     rng = np.random.default_rng(0)
-    mean, base = rng.normal(size=(120, 2)), rng.normal(size=(6, 2))
-    y, one = mean + rng.normal(size=(120, 2)), np.ones(120)
+    mean, base = rng.normal(size=(300, 2)), rng.normal(size=(6, 2))
+    y, one = mean + rng.normal(size=(300, 2)), np.ones(300)
     wind = {
         **dict(zip(("mu_n", "mu_e", "north", "east"), (*mean.T, *y.T), strict=True)),
         "sd_n": one,
@@ -73,8 +73,8 @@ def folder(tmp_path, monkeypatch):
         "c_nn": one,
         "c_ne": 0 * one,
         "c_ee": one,
-        "hour": rng.integers(24, size=120),
-        "season": np.where(rng.random(120) < 0.5, "dry", "wet"),
+        "hour": rng.integers(24, size=300),
+        "season": np.where(rng.random(300) < 0.5, "dry", "wet"),
     }
     parquet.write_table(pyarrow.table(wind), tmp_path / "wind.parquet")
     lines = [",".join(map(str, row)) for row in (tuple(wind), *zip(*wind.values(), strict=True))]

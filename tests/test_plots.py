@@ -86,6 +86,10 @@ def test_contributions_of_groups_and_over_two_numbers(data):
     assert names[-1] == "18 others"
     for bar, name in zip(ax.patches[:-1], names[:-1], strict=True):
         assert bar.get_height() == pytest.approx(300 * result.contributions[labels == name].mean())
+    for values in (np.arange(300) % 2, np.arange(300) % 2 == 0, np.arange(300) % 12):
+        bars = plots.plot_contributions(result, values).patches
+        means = [300 * result.contributions[values == value].mean() for value in np.unique(values)]
+        np.testing.assert_allclose([bar.get_height() for bar in bars], means)
     others = ~np.isin(labels, names)
     assert ax.patches[-1].get_height() == pytest.approx(300 * result.contributions[others].mean())
     ax = plots.plot_contributions(result, data[1][:, :2], name=("u", "v"))

@@ -23,7 +23,7 @@ HOSTILE = ["<script>alert(1)</script>", 'price $ & $" onload="alert(2)']
 def page():
     rng = np.random.default_rng(0)
     mean, x = rng.normal(size=(400, 2)), rng.normal(size=400)
-    y = mean + rng.normal(size=(400, 2))
+    y = mean + np.where(x > 0.5, 1.6, 1.0)[:, None] * rng.normal(size=(400, 2))
     predictions = sc.Gaussian(mean, 0.8)
     result = sc.calibration_test(predictions, y, n_resamples=199, rng=0)
     diagnosis = sc.diagnose(predictions, y, covariates={"<img src=x>": x}, names=HOSTILE, rng=0)

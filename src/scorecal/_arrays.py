@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,20 +134,28 @@ def _torch_in_full(array: Array) -> Iterator[None]:
         yield
         return
     torch = sys.modules["torch"]
+    backends = torch.backends
     try:
-        read, write, full = torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"
-        before = read()
+        before = torch.get_float32_matmul_precision()
+        newer = {}
     except RuntimeError:
-        setting, full = torch.backends.cuda.matmul, "ieee"
-        before, write = setting.fp32_precision, partial(setattr, setting, "fp32_precision")
-    if before == full:
-        yield
-        return
-    write(full)
+        before = "highest"
+        # A value that is inherited stays so.
+        newer = {
+            setting: "none" if setting.fp32_precision == backends.fp32_precision else setting.fp32_precision
+            for setting in (backends.cuda.matmul, backends.mkldnn.matmul)
+        }
+    if before != "highest":
+        torch.set_float32_matmul_precision("highest")
+    for setting in newer:
+        setting.fp32_precision = "ieee"
     try:
         yield
     finally:
-        write(before)
+        if before != "highest":
+            torch.set_float32_matmul_precision(before)
+        for setting, value in newer.items():
+            setting.fp32_precision = value
 
 
 def accumulation_dtype(array: Array) -> Any:

@@ -70,6 +70,12 @@ def add_test(commands: Any) -> None:
 def _test(chosen: argparse.Namespace) -> int:
     if chosen.report is not None and not chosen.report.absolute().parent.is_dir():
         raise InputError(f"--report {chosen.report}: there is no folder {chosen.report.parent}.")
+    least = math.ceil(1.0 / chosen.alpha - 1e-9) - 1
+    if chosen.n_resamples < least:
+        raise InputError(
+            f"--alpha {chosen.alpha:g} cannot be reached with {chosen.n_resamples} bootstrap draws: give --n-resamples "
+            f"{least} or more."
+        )
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
         try:
@@ -128,6 +134,10 @@ def _read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str
             )
         return *read_npz(chosen.file), None
     d = len(chosen.target)
+    if not chosen.mean and not d:
+        raise InputError(
+            "--mean, --target and one of --std and --covariance are needed, to say which columns they are."
+        )
     if not d or len(chosen.mean) != d:
         raise InputError(
             f"--mean and --target must name as many columns each, one for each dimension, but name {len(chosen.mean)} "
@@ -198,7 +208,15 @@ def _as_json(
         ],
         "where": None
         if diagnosis.where is None
-        else {"name": diagnosis.where.name, "n": diagnosis.where.n, "pvalue": diagnosis.where.contrast_pvalue},
+        else {
+            "name": diagnosis.where.name,
+            "n": diagnosis.where.n,
+            "pvalue": diagnosis.where.contrast_pvalue,
+            **{
+                name: [_estimate(each) for each in getattr(diagnosis.where, name)]
+                for name in ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
+            },
+        },
         "settings": {
             "file": str(chosen.file),
             "estimator": estimator,

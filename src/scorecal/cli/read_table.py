@@ -103,7 +103,7 @@ def _number(text: str, place: str) -> float:
     try:
         value = float(text if "_" not in text else "")
     except ValueError:
-        what = "the value is missing" if not text.strip() else f"{text!r} is not a number"
+        what = "the value is missing; drop the row or fill it" if not text.strip() else f"{text!r} is not a number"
         raise InputError(f"{place}: {what}.") from None
     if not math.isfinite(value):
         raise InputError(f"{place}: the value is {text.strip()}; drop or fill such rows first.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .._arrays import Array, accumulation_dtype, array_namespace, has_values
+from .._arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
 from ..predictions import Box, Predictions, Scores, Simplex, describe, evaluate_score
 from .identity import Located
 
@@ -34,13 +34,13 @@ class Affine:
         return "Affine"
 
     def inverse(self, y: Array) -> Array:
-        return (y - self.mean) @ self.inverse_root.mT
+        return full_product(y - self.mean, self.inverse_root.mT)
 
     def forward(self, z: Array) -> Array:
-        return self.mean + z @ self.root.mT
+        return self.mean + full_product(z, self.root.mT)
 
     def carry(self, z: Array, scores: Array) -> Array:
-        return scores @ self.root
+        return full_product(scores, self.root)
 
 
 @dataclass(frozen=True)

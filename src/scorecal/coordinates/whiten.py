@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import Array, array_namespace
+from .._arrays import Array, array_namespace, full_product
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Located, identity
 from .mapped import Affine, map_predictions
@@ -84,8 +84,8 @@ class Whitening:
 
     def whitened(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions."""
-        gap = (y - self.location) @ self.frame.inverse_root.mT
-        return _times(self.inverse_root, gap), _times(self.root, scores @ self.frame.root)
+        gap = full_product(y - self.location, self.frame.inverse_root.mT)
+        return _times(self.inverse_root, gap), _times(self.root, full_product(scores, self.frame.root))
 
     def marginal(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """u_a = (y_a - location_a) / sd_a, and t_a, the derivative of log p along (covariance e_a) / sd_a.
@@ -133,4 +133,4 @@ def _roots(matrices: Array) -> tuple[Array, Array, Array]:
 
 
 def _times(matrices: Array, vectors: Array) -> Array:
-    return (matrices @ vectors[..., None])[..., 0]
+    return full_product(matrices, vectors[..., None])[..., 0]

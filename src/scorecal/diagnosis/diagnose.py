@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._pipeline import as_generator, check_n_resamples
+from .._warn import warn_user
 from ..predictions import Predictions
 from ..resampling import Signs, draw_signs
 from .estimates import Estimate, bias, centred, confidence_ratio, correlations, ratio_of_squares, worst_direction
@@ -89,6 +90,8 @@ def diagnose(
     labels = _checked_names(names, d)
     columns = _as_covariates(covariates, predictions.n, found, labels)
     partitions = partitions_of(columns, n)
+    if covariates is not None and columns and not partitions:
+        warn_user(f"`covariates`: no region has enough of the {n} rows inside and outside, 100 and a tenth of them.")
     regions = _regions(found, partitions, draw_signs(n, n_resamples, generator), level)
     return Diagnosis(
         labels,
@@ -123,16 +126,16 @@ def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level:
     differs = simultaneous_pvalues(features, partitions, signs, against_the_rest=True)
     regions = []
     for partition, (sizes, pvalues), (contrasts, contrast_pvalues) in zip(partitions, wrong, differs, strict=True):
-        # A region and all that is outside differ from each other alike: the one that is more clearly wrong is meant,
-        # and if both are wrong the smaller one, as the exception.
+        # A region and all that is outside differ from each other alike: the one that is clearly wrong is meant, and if
+        # both are, the one that is more so for each of its rows.
         alike = np.flatnonzero(contrasts >= np.max(contrasts) * (1.0 - 1e-9))
-        wrong_ones = [j for j in alike.tolist() if pvalues[j] <= 1.0 - level]
-        k = min(
-            wrong_ones or alike.tolist(), key=lambda j: np.sum(partition.rows(j)) if len(wrong_ones) > 1 else -sizes[j]
-        )
+        wrong_ones = alike[pvalues[alike] <= 1.0 - level]
+        candidates = (wrong_ones if len(wrong_ones) else alike).tolist()
+        k = max(candidates, key=lambda j: sizes[j] / np.sum(partition.rows(j)) ** 0.5)
         rows = partition.rows(k)
         own = float(pvalues[k]), float(contrast_pvalues[k])
-        region = Region(partition.names[k], partition.covariate, int(np.sum(rows)), *own, *_sizes(found, rows, level))
+        sizes_of_both = *_sizes(found, rows, level), *_sizes(found, ~rows, level)
+        region = Region(partition.names[k], partition.covariate, int(np.sum(rows)), *own, *sizes_of_both)
         regions.append((-contrasts[k], region))
     return tuple(region for _, region in sorted(regions, key=lambda each: each[0]))
 

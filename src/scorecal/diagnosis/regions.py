@@ -41,6 +41,7 @@ class Partition:
 
 def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partition]:
     found = []
+    least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
     for name, values in covariates.items():
         labels, bins = np.unique(values, return_inverse=True)
         if values.dtype.kind in "fiu" and len(labels) > 2:
@@ -60,7 +61,6 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partitio
                 )
             continue
         sizes = regions @ np.bincount(bins, minlength=regions.shape[1])
-        least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
         enough = np.flatnonzero((sizes >= least) & (sizes <= n - least))
         if len(enough):
             found.append(Partition(name, bins, [names[k] for k in enough], regions[enough]))

@@ -29,6 +29,8 @@ class Region:
         are adjusted for having looked at all regions of all covariates.
     bias, confidence_ratio : tuple of Estimate
         For each dimension, in this region. It was chosen for being wrong: these are on the large side.
+    rest_bias, rest_confidence_ratio : tuple of Estimate
+        The same in all other rows.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Region:
     contrast_pvalue: float
     bias: tuple[Estimate, ...]
     confidence_ratio: tuple[Estimate, ...]
+    rest_bias: tuple[Estimate, ...]
+    rest_confidence_ratio: tuple[Estimate, ...]
 
 
 @dataclass(frozen=True, eq=False)

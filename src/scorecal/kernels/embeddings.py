@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
+from .._arrays import Array, array_namespace, full_product, like
 from ..predictions import Gaussian
 from .radial import Diffusion, Radial
 
@@ -34,7 +34,7 @@ def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float)
     n, m, d = scores.shape
     t = xp.sum((points[:, None, :] - points[None, :, :]) ** 2, axis=-1) / bandwidth**2
     root = symmetric_root(ground.profile(t)[0])
-    return xp.reshape(root @ scores, (n, m * d)) / m
+    return xp.reshape(full_product(root, scores), (n, m * d)) / m
 
 
 def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, bandwidth: float) -> Array:
@@ -43,7 +43,7 @@ def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, band
     n, m, d = scores.shape
     blocks = ground.blocks(points[:, None, :] - points[None, :, :], bandwidth)
     gram = xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (m * d, m * d))
-    return xp.reshape(scores, (n, m * d)) @ symmetric_root(gram) / m
+    return full_product(xp.reshape(scores, (n, m * d)), symmetric_root(gram)) / m
 
 
 def gaussian_gfd(predictions: Gaussian, base: Gaussian) -> Array:
@@ -97,8 +97,8 @@ def gaussian_diffusion_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: fl
     precision = like(predictions.precision, matrix)
     if predictions.scale is not None:
         precision = (precision + like(0.0 * predictions.mean, matrix))[..., None] * identity
-    spread = xp.reshape(precision, (predictions.n, d * d)) @ symmetric_root(0.5 * (matrix + matrix.mT))
-    shift = predictions.score(base.mean) @ symmetric_root(vector)
+    spread = full_product(xp.reshape(precision, (predictions.n, d * d)), symmetric_root(0.5 * (matrix + matrix.mT)))
+    shift = full_product(predictions.score(base.mean), symmetric_root(vector))
     return xp.exp(0.5 * log_mass) * xp.concat([spread, shift], axis=1)
 
 
@@ -112,7 +112,7 @@ def _affine_scores(predictions: Gaussian, centre: Array, weight: Array) -> Array
     elif predictions.scale is not None:
         spread = precision * xp.sqrt(xp.linalg.diagonal(weight))
     else:
-        spread = xp.reshape(precision @ xp.linalg.cholesky(weight), (predictions.n, -1))
+        spread = xp.reshape(full_product(precision, xp.linalg.cholesky(weight)), (predictions.n, -1))
     return xp.concat([spread, at_centre], axis=1)
 
 

@@ -34,7 +34,7 @@ def plot_contributions(
     matplotlib axes
     """
     over = np.asarray(over)
-    numbers = over.dtype.kind in "fiub"
+    numbers = over.dtype.kind in "fiu"
     over = over.astype(float if numbers else str)
     finite = not numbers or bool(np.all(np.isfinite(over)))
     if (over.shape != (result.n,) and not (numbers and over.shape == (result.n, 2))) or not finite:
@@ -58,24 +58,28 @@ def plot_contributions(
 
 
 def _draw_bars(ax: Any, over: np.ndarray, weighted: np.ndarray, numbers: bool) -> None:
-    if numbers:
-        edges = np.unique(np.quantile(over, np.linspace(0.0, 1.0, min(_N_BINS, len(over)) + 1)))
+    values, groups = np.unique(over, return_inverse=True)
+    if numbers and len(values) > _N_BINS:
+        edges = np.unique(np.quantile(over, np.linspace(0.0, 1.0, _N_BINS + 1)))
         groups = np.clip(np.searchsorted(edges, over, side="right") - 1, 0, len(edges) - 2)
         left, width = edges[:-1], np.diff(edges)
     else:
-        labels, groups = np.unique(over, return_inverse=True)
-        largest = np.argsort(-np.bincount(groups), kind="stable")[:_MOST_LABELS]
-        if len(largest) < len(labels):
+        labels = [f"{value:g}" for value in values] if numbers else _shortened(values)
+        if not numbers and len(labels) > _MOST_LABELS:
+            largest = np.argsort(-np.bincount(groups), kind="stable")[:_MOST_LABELS]
             place = np.full(len(labels), len(largest))
             place[largest] = np.arange(len(largest))
-            labels, groups = np.append(labels[largest], f"{len(labels) - len(largest)} others"), place[groups]
+            labels = [*(labels[k] for k in largest), f"{len(labels) - len(largest)} others"]
+            groups = place[groups]
         left, width = np.arange(len(labels)) - 0.4, np.full(len(labels), 0.8)
-        ax.set_xticks(
-            left + 0.4, [label if len(label) <= 20 else label[:19] + "…" for label in labels], rotation=30, ha="right"
-        )
+        ax.set_xticks(left + 0.4, labels, rotation=30, ha="right")
     rows = np.maximum(np.bincount(groups, minlength=len(left)), 1)
     height = np.bincount(groups, weighted, minlength=len(left)) / rows
     ax.bar(left, height, width, align="edge", color=np.where(height > 0, WARN, MAIN), alpha=0.8)
+
+
+def _shortened(labels: np.ndarray) -> list[str]:
+    return [label if len(label) <= 20 else label[:19] + "…" for label in labels]
 
 
 def _draw_map(ax: Any, over: np.ndarray, weighted: np.ndarray, name: str | tuple[str, str]) -> None:

@@ -26,10 +26,11 @@ def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
     -------
     array of two matplotlib axes
     """
-    names = [*diagnosis.names, "overall"]
+    several = len(diagnosis.names) > 1
+    names = [*diagnosis.names, *(["overall"] if several else [])]
     left, right = axes = new_axes(ax, 2, sharey=True, figsize=(8, 1.2 + 0.4 * len(names)))
-    _intervals(left, [*diagnosis.bias, diagnosis.overall_bias], 0.0)
-    _intervals(right, [*diagnosis.confidence_ratio, diagnosis.overall_confidence_ratio], 1.0)
+    _intervals(left, [*diagnosis.bias, diagnosis.overall_bias][: len(names)], 0.0, 0.2)
+    _intervals(right, [*diagnosis.confidence_ratio, diagnosis.overall_confidence_ratio][: len(names)], 1.0, 0.2)
     for each in axes:
         each.set_yticks(range(len(names)), names)
         each.set_ylim(len(names) - 0.5, -0.5)
@@ -38,8 +39,10 @@ def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
     return axes
 
 
-def _intervals(ax: Any, estimates: Sequence[Any], right: float) -> None:
+def _intervals(ax: Any, estimates: Sequence[Any], right: float, reach: float) -> None:
+    """The axis goes at least that far, so that small errors do not look large."""
     ax.axvline(right, color=GREY, linewidth=1)
+    ax.plot([right - reach, right + reach], [0, 0], alpha=0.0)
     for row, estimate in enumerate(estimates):
         colour = MAIN if estimate.holds(right) else WARN
         ends = np.array([[estimate.value - estimate.low], [estimate.high - estimate.value]])

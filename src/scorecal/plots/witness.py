@@ -22,6 +22,7 @@ from .style import BAND, GREY, MAIN, new_axes, trim
 __all__ = ["plot_witness", "witness"]
 
 _REACH, _WIDTH, _N_CURVE, _N_ARROWS = 3.5, 0.7, 141, 17
+_MOST_ROWS = 50_000
 
 
 def witness(z: np.ndarray, scores: np.ndarray, at: np.ndarray, width: float = _WIDTH) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +59,9 @@ def plot_witness(predictions: Predictions, y: Any, *, ax: Any = None) -> Any:
         )
     space = space_of(predictions, targets, 0.0, as_generator(0))
     z, scores = (to_numpy(part[0, ...]).astype(float) for part in space.whitened)
-    kept = ~space.whitening.unfitted
+    kept = np.flatnonzero(~space.whitening.unfitted)
+    if len(kept) > _MOST_ROWS:  # enough for a picture
+        kept = np.random.default_rng(0).choice(kept, _MOST_ROWS, replace=False)
     ax = new_axes(ax)
     if predictions.dim == 1:
         at = np.linspace(-_REACH, _REACH, _N_CURVE)

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
+from .._arrays import (
+    Array,
+    array_namespace,
+    as_arrays,
+    as_float,
+    check_finite,
+    full_product,
+    has_values,
+    like,
+    to_numpy,
+)
 from .noisy import Noisy, check_level
 from .protocol import describe
 
@@ -93,7 +103,7 @@ class Gaussian:
         if self.scale is not None:
             return (self.mean - y) * self.precision
         gap = self.mean - y
-        return (like(self.precision, gap) @ gap[..., None])[..., 0]
+        return full_product(like(self.precision, gap), gap[..., None])[..., 0]
 
     def log_prob(self, y: Array) -> Array:
         """Log-density at `y`, broadcast against (n, d); the last axis is summed away."""

@@ -15,6 +15,13 @@ from .style import STYLE
 
 __all__ = ["report_html"]
 
+_NEVER_SEEN = (
+    "A few gross outliers among many rows.",
+    "Whether rows depend on each other, as in time series or with several rows of one unit. The test assumes that they "
+    "do not: if they do, calibrated predictions are rejected too often.",
+    "Whether predictions are sharp: wide ones may be calibrated as well.",
+)
+
 
 def report_html(
     result: CombinedResult,
@@ -63,11 +70,11 @@ def report_html(
     >>> "Calibration is rejected" in html
     True
     """
-    unseen = result.cannot_see or ("Nothing that we know of, beyond chance.",)
+    unseen = [*result.cannot_see, *_NEVER_SEEN]
     parts = [
         *verdict_part(result, alpha),
         *sizes_part(diagnosis),
-        *(witness_part(predictions, y) if predictions is not None else []),
+        *(witness_part(predictions, y) if predictions is not None and y is not None else []),
         *where_part(result, diagnosis, alpha),
         *test_part(result, alpha),
         *(coverage_part(coverage) if coverage is not None else []),

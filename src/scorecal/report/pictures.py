@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 import zlib
 from collections.abc import Callable
 from html import escape
@@ -36,10 +37,12 @@ def picture(draw: Callable[[], Any], caption: str, described: str) -> str:
         figure = np.ravel(draw())[0].figure
         try:
             file = io.StringIO()
-            figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's fonts are used, not these
+                figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         finally:
             plt.close(figure)
-    svg = file.getvalue()
+    svg = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", "", file.getvalue())  # control characters of labels
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     for name in ("width", "height", "xmlns:xlink", "xmlns"):  # the page decides

@@ -12,6 +12,7 @@ import scipy
 
 from ..coverage import Coverage
 from ..diagnosis import Diagnosis
+from ..diagnosis.words import sentences_of
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
 from ..predictions import Predictions
 from ..results import CombinedResult
@@ -32,26 +33,34 @@ __all__ = [
 def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
     rejected = result.rejects(alpha)
     verdict = "Calibration is rejected" if rejected else "No evidence against calibration"
+    meaning = (
+        "The uncertainty that these predictions state cannot be taken at its word."
+        if rejected
+        else "The uncertainty that these predictions state agrees with what was observed, as far as this test can see."
+    )
     return [
         f'<p class="verdict {"bad" if rejected else "good"}"><strong>{verdict}</strong> at level {alpha:g} '
         f"(p = {result.pvalue:.3g}, {result.n} predictions).</p>",
+        f"<p>{meaning}</p>",
         f"<p>{escape(result.message)}{'' if alpha == 0.05 else ' (At level 0.05.)'}</p>",
     ]
 
 
 def sizes_part(diagnosis: Diagnosis) -> list[str]:
     rows = list(zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True))
+    overall = ("overall", diagnosis.overall_bias, diagnosis.overall_confidence_ratio)
+    lines = [*rows, overall] if len(rows) > 1 else rows
     return [
         "<h2>In what way</h2>",
-        f"<p>{escape(diagnosis.message)}</p>",
+        *(f"<p>{escape(sentence)}</p>" for sentence in sentences_of(diagnosis)),
         picture(
-            lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(rows) + 1)),
+            lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(lines))),
             f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
             "; ".join(f"{name}: bias {off}, ratio {ratio}" for name, off, ratio in rows),
         ),
         table(
             ("dimension", "bias [predicted sd]", "true / claimed spread"),
-            [*rows, ("overall", diagnosis.overall_bias, diagnosis.overall_confidence_ratio)],
+            lines,
         ),
         *_correlations(diagnosis),
     ]
@@ -79,7 +88,11 @@ def witness_part(predictions: Predictions, y: Any) -> list[str]:
     """For one or two dimensions."""
     if predictions.dim > 2:
         return []
-    caption = "The Stein witness: zero where targets are as expected; it points from where there are too many."
+    caption = "Where targets are not where they were expected (the Stein witness): none if zero, or within the band. "
+    if predictions.dim == 1:
+        caption += "Above zero there are too few targets further to the right, below zero further to the left."
+    else:
+        caption += "Arrows lead from where there are too many targets to where there are too few; clear ones are blue."
     described = f"{'A curve' if predictions.dim == 1 else 'Arrows'} over targets in predicted standard deviations."
     return [picture(lambda: plot_witness(predictions, y), caption, described)]
 
@@ -90,12 +103,15 @@ def where_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float) -> li
         return []
     regions = diagnosis.regions
     rows = [(region.name, region.n, f"{region.contrast_pvalue:.3g}", f"{region.pvalue:.3g}") for region in regions]
-    head = ("where it differs most", "rows", "p, no different from the rest", "p, nothing wrong there")
-    parts = ["<h2>Where</h2>", table(head, rows)]
+    head = ("where it differs most", "rows", "p, like the rest", "p, calibrated there")
+    parts = ["<h2>Where</h2>"]
+    if diagnosis.where is None:
+        parts.append("<p>No region clearly differs from the rest.</p>")
+    parts.append(table(head, rows))
     name = regions[0].covariate
     # Contributions to a statistic that is hardly more than zero tell nothing.
-    if result.rejects(alpha) and diagnosis.n == result.n:
-        caption = f"Where the statistic comes from, over {name}."
+    if diagnosis.where is not None and result.rejects(alpha) and diagnosis.n == result.n:
+        caption = f"Where the statistic comes from, over {name}: the larger, the more rows there are wrong in one way."
         described = f"Bars: mean contribution of rows to the statistic, {result.statistic:.3g} over all rows."
         parts.append(
             picture(lambda: plot_contributions(result, diagnosis.covariates[name], name=name), caption, described)
@@ -126,8 +142,10 @@ def test_part(result: CombinedResult, alpha: float) -> list[str]:
 
 
 def coverage_part(coverage: Coverage) -> list[str]:
-    shown = ", ".join(f"{100 * coverage.curve(level):.0f} % for {100 * level:.0f} %" for level in (0.5, 0.9))
-    caption = "Targets inside highest-density regions."
+    shown = ", ".join(
+        f"{100 * coverage.curve(level):.0f} % where it should be {100 * level:.0f} %" for level in (0.5, 0.9)
+    )
+    caption = f"Targets inside the regions that predictions claim to hold a given share of them: {shown}."
     return ["<h2>Coverage</h2>", picture(lambda: plot_coverage(coverage), caption, f"Targets inside: {shown}.")]
 
 

@@ -16,5 +16,7 @@ figcaption { font-size: .9rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .92rem; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-thead th { border-bottom-width: 2px; } tbody th { font-weight: normal; overflow-wrap: anywhere; min-width: 6rem; }
+thead th { border-bottom-width: 2px; }
+tbody th { font-weight: normal; overflow-wrap: anywhere; min-width: 6rem; }
+@media (max-width: 30rem) { table { font-size: .8rem; } th, td { padding: .25rem .3rem; } }
 """

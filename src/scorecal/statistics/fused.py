@@ -21,7 +21,7 @@ _LARGEST = 2.0**12  # of the parts in float16: far from its end, and as far from
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A product in float16 that is as exact as one in float32, up to `unit`, of shape (1,)."""
+    """A product in float16 that is nearly as exact as one in float32, up to `unit`, of shape (1,)."""
 
     left: Array
     right: Array
@@ -46,7 +46,7 @@ def can_fuse() -> bool:
 
 
 def split(product: Product) -> Split:
-    """x = high + low, both in float16, has the digits of float32; x.y is low.high + high.low + high.high.
+    """x = high + low, both in float16, has 22 of the 24 bits of float32; x.y is low.high + high.low + high.high.
 
     Plain tf32 would lose an exponent in which norms cancel. Columns are brought to like sizes on both sides first.
     """

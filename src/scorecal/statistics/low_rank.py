@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
+from .._arrays import Array, array_namespace, full_product, like
 from ..kernels.gram import EmbeddingGram
 from ..kernels.products import Product
 from ..resampling import Features, PairFunction
@@ -61,7 +61,7 @@ def _waves(points: Array, frequencies: np.ndarray) -> _OfRows:
     xp, w, root = array_namespace(points), like(frequencies, points), frequencies.shape[1] ** 0.5
 
     def features(rows: slice) -> Array:
-        phase = points[rows, :] @ w
+        phase = full_product(points[rows, :], w)
         return xp.concat([xp.cos(phase), xp.sin(phase)], axis=1) / root
 
     return features
@@ -74,7 +74,7 @@ def _stein(stein: GaussianStein, frequencies: np.ndarray) -> _OfRows:
     slopes = w[-d:, :] / stein.bandwidth  # the targets are the last columns of the points
 
     def features(rows: slice) -> Array:
-        phase = points[rows, :] @ w
+        phase = full_product(points[rows, :], w)
         cosine, sine, score = xp.cos(phase)[:, None, :], xp.sin(phase)[:, None, :], scores[rows, :, None]
         both = xp.concat([score * cosine - slopes * sine, score * sine + slopes * cosine], axis=2)
         return xp.reshape(both, (rows.stop - rows.start, -1)) / root

@@ -53,9 +53,10 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], space: Space) 
         del sizes[min(("over-confidence", "under-confidence"), key=sizes.__getitem__)]
     alone = [size for where in spread for size in spread[where].alone]
     # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
-    if max(map(abs, alone), default=0.0) < _NOTABLE:
+    largest = max(map(abs, alone), default=0.0)
+    if largest < _NOTABLE:
         of_spread = {kind: size for kind, size in sizes.items() if kind.endswith("confidence")}
-        if of_spread and any(_is_joint(one) for one in spread.values()):
+        if of_spread and largest < _by_chance(len(alone)) and any(_is_joint(one) for one in spread.values()):
             sizes["correlation"] = max(sizes.get("correlation", 0.0), *of_spread.values())
         if "correlation" in sizes:
             sizes = _without_spread(sizes)
@@ -96,6 +97,13 @@ def _kind(sees: str, size: float, spread: Spread) -> str:
     if abs(clearest) < _SHARE * size and not too_far:
         return "shape"
     return "over-confidence" if clearest < 0 else "under-confidence"
+
+
+def _by_chance(n: int) -> float:
+    """How large the largest of n numbers in standard errors may be, at the 5 % level."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(0.5 * _LEVEL / max(n, 1)))
 
 
 def _is_joint(spread: Spread) -> bool:

@@ -22,7 +22,7 @@ class Spread:
     marginal_ratio: float  # the same with each dimension in units of its own spread
     overall: float
     alone: list[float]  # each dimension
-    joint: float  # overall less marginal: of mean zero however wrong the spread of all, if correlations are right
+    joint: float  # overall less marginal: of mean zero if correlations are right and spreads wrong by one factor
     unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
     crossed: float  # the clearest of two dimensions together, about their means
 
