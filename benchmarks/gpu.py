@@ -108,9 +108,10 @@ if __name__ == "__main__":
     parser.add_argument("--sizes", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6, 10**7])
     parser.add_argument("--largest-floor", type=int, default=10**6, help="beyond this n only the test is run, once")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--precision-n", type=int, default=20_000)
+    parser.add_argument("--precision-sizes", type=int, nargs="+", default=[20_000, 300_000])
     arguments = parser.parse_args()
     print("# On one GPU\n\nPrinted by `python benchmarks/gpu.py`; seed 0.")
-    precision(arguments.precision_n, arguments.device)
+    for n in arguments.precision_sizes:
+        precision(n, arguments.device)
     print()
     growth(arguments.sizes, arguments.largest_floor, arguments.repeats, arguments.device)
