@@ -314,8 +314,7 @@ def count_rejections(kind, n_repetitions, shift=0.0):
     [
         "NPE, box",
         "NLE, box",
-        "FMPE",
-        *(pytest.param(k, marks=pytest.mark.slow) for k in ("NLE, half-line", "NPSE, VE")),
+        *(pytest.param(k, marks=pytest.mark.slow) for k in ("NLE, half-line", "NPSE, VE", "FMPE")),
     ],
 )
 def test_level(kind):
