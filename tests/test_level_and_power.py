@@ -24,7 +24,7 @@ def test_level_of_small_samples(model):
     assert count_rejections(model, 64) <= 75
 
 
-@pytest.mark.parametrize("model", ["mgm", "lgm"])
+@pytest.mark.parametrize("model", ["mgm", pytest.param("lgm", marks=pytest.mark.slow)])
 def test_level(model):
     low, high = stats.binom.ppf([0.005, 0.995], 1000, 0.05)
     assert low <= count_rejections(model, 256) <= high
