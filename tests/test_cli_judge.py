@@ -185,11 +185,15 @@ def test_a_level_that_cannot_be_reached_is_refused(columns, tmp_path, capsys):
 
 def test_who_reads_the_output_may_stop(columns, tmp_path):
     path = write(tmp_path / "a.csv", columns)
-    code = f"import sys; from scorecal.cli import main; sys.exit(main({['test', path, *ONE]!r}))"
-    piped = f"{sys.executable} -c {shlex.quote(code)} | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    assert done.stdout.splitlines()[-1] == "0"
+    options = ["test", path, *ONE, "--fail-on-rejection", "--report", str(tmp_path / "r.html")]
+    code = f"import sys; from scorecal.cli import main; sys.exit(main({options!r}))"
+    for rest in ("| head -c 0", ">&-"):
+        piped = f"{sys.executable} -c {shlex.quote(code)} {rest}; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        assert done.stdout.splitlines()[-1] == "1"
+        assert (tmp_path / "r.html").exists()
+        (tmp_path / "r.html").unlink()
 
 
 def test_too_few_rows_for_regions_are_told(columns, tmp_path, capsys):
@@ -197,7 +201,7 @@ def test_too_few_rows_for_regions_are_told(columns, tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert main(["test", write(tmp_path / "a.csv", few), *ONE, "--by", "season"]) == 0
-    assert "no region has enough of the 150 rows" in capsys.readouterr().err
+    assert "no region of 'season' has 100 or more of the 150 rows" in capsys.readouterr().err
 
 
 def test_the_region_comes_with_its_sizes(columns, tmp_path, capsys):

@@ -179,9 +179,28 @@ def test_a_group_is_named():
     assert "look where group = <script>" in str(found)
 
 
+def test_a_region_of_wrong_correlations_says_so():
+    rng = np.random.default_rng(0)
+    mean, x = rng.normal(size=(1500, 2)), rng.normal(size=1500)
+    noise = rng.normal(size=(1500, 2))
+    noise[:, 1] = np.where(x > 0.5, 0.8 * noise[:, 0] + 0.6 * noise[:, 1], noise[:, 1])
+    found = sc.diagnose(sc.Gaussian(mean, 1.0), mean + noise, covariates={"x": x}, n_resamples=199, rng=0)
+    assert found.where.name.startswith("x > ")
+    assert found.where.correlations[0].found.low > 0.6
+    assert found.where.rest_correlations[0].found.holds(0.0)
+    assert "Errors of y_1 and y_2 have correlation 0.7" in found.message.split("There: ")[1].split("Elsewhere: ")[0]
+
+
+def test_a_covariate_without_regions_is_named():
+    mean, y = normal(0, n=400)
+    columns = {"x": mean[:, 0], "rare": np.where(np.arange(400) < 5, "a", "b")}
+    with pytest.warns(UserWarning, match="no region of 'rare' has 100 or more of the 400 rows"):
+        assert len(sc.diagnose(sc.Gaussian(mean, 1.0), y, covariates=columns, n_resamples=99, rng=0).regions) == 1
+
+
 @pytest.mark.parametrize(
     ("bias", "inside", "outside", "sign"),
-    [(0.3, 1.6, 1.0, ">"), (0.0, 1.0, 1.6, "<="), (0.0, 1.25, 1.8, "<="), (0.0, 1.8, 1.25, ">")],
+    [(0.3, 1.6, 1.0, ">"), (0.0, 1.0, 1.6, "<="), (0.0, 1.25, 1.8, "<="), (0.0, 1.8, 1.25, ">"), (0.7, 1.6, 1.0, ">")],
 )
 def test_of_a_region_and_the_rest_the_right_one_is_named(bias, inside, outside, sign):
     """Biased everywhere and over-confident where x > 1; wrong but where x > 1; wrong in one way, more or less."""

@@ -124,13 +124,15 @@ def test_float64_stays_float64(as_if_on_a_gpu):
 
 
 @pytest.mark.parametrize("name", ["torch", "cuda", "jax"])
-@pytest.mark.parametrize("setting", ["none", "legacy", "new"])
+@pytest.mark.parametrize("setting", ["none", "legacy", "allow", "new"])
 def test_products_do_not_lose_digits_to_tf32(name, setting, restored_precision):
     """Whatever the user's setting, which is left as it was."""
     if name == "jax" and setting != "none":
         pytest.skip("torch's settings")
     if setting == "legacy":
         torch.set_float32_matmul_precision("medium")
+    elif setting == "allow":
+        torch.backends.cuda.matmul.allow_tf32 = True
     elif setting == "new":
         torch.backends.fp32_precision = "tf32"
         torch.backends.mkldnn.matmul.fp32_precision = "bf16"
@@ -143,6 +145,9 @@ def test_products_do_not_lose_digits_to_tf32(name, setting, restored_precision):
     np.testing.assert_allclose(found, to_numpy(arrays[0]) @ to_numpy(arrays[1]), rtol=0, atol=2e-5)  # tf32: 1e-2
     if setting == "legacy":
         assert torch.get_float32_matmul_precision() == "medium"
+    elif setting == "allow":
+        assert torch.backends.cuda.matmul.allow_tf32
+        assert torch.backends.mkldnn.matmul.fp32_precision == "none"
     elif setting == "new":
         assert torch.backends.mkldnn.matmul.fp32_precision == "bf16"
         torch.backends.fp32_precision = "ieee"
@@ -153,9 +158,10 @@ def test_products_do_not_lose_digits_to_tf32(name, setting, restored_precision):
 def restored_precision():
     yield
     torch.backends.fp32_precision = "none"
-    torch.backends.mkldnn.matmul.fp32_precision = "none"
     torch.backends.cuda.matmul.fp32_precision = "none"
     torch.set_float32_matmul_precision("highest")
+    torch.backends.mkldnn.matmul.fp32_precision = "none"
+    torch.backends.cuda.matmul.fp32_precision = "none"  # what the line before the last made "ieee"
 
 
 class Hungry:

@@ -129,33 +129,36 @@ def full_product(left: Array, right: Array) -> Array:
 
 @contextmanager
 def _torch_in_full(array: Array) -> Iterator[None]:
-    """Torch has two settings, one for each generation, and refuses to read the older when the newer was used."""
+    """Torch has two generations of settings. It refuses to read the older where newer ones were used, and to multiply
+    on a GPU where they disagree; the older one writes the newer ones.
+    """
     if not is_torch_array(array) or array.dtype.itemsize > 4:
         yield
         return
     torch = sys.modules["torch"]
     backends = torch.backends
+    newer = (backends.cuda.matmul, backends.mkldnn.matmul) if hasattr(backends, "fp32_precision") else ()
     try:
-        before = torch.get_float32_matmul_precision()
-        newer = {}
+        older = torch.get_float32_matmul_precision()
     except RuntimeError:
-        before = "highest"
-        # A value that is inherited stays so.
-        newer = {
-            setting: "none" if setting.fp32_precision == backends.fp32_precision else setting.fp32_precision
-            for setting in (backends.cuda.matmul, backends.mkldnn.matmul)
-        }
-    if before != "highest":
+        older = None
+    if older == "highest":
+        yield
+        return
+    # A value that is inherited stays so.
+    before = [each.fp32_precision if each.fp32_precision != backends.fp32_precision else "none" for each in newer]
+    if older is not None:
         torch.set_float32_matmul_precision("highest")
-    for setting in newer:
-        setting.fp32_precision = "ieee"
+    else:
+        for each in newer:
+            each.fp32_precision = "ieee"
     try:
         yield
     finally:
-        if before != "highest":
-            torch.set_float32_matmul_precision(before)
-        for setting, value in newer.items():
-            setting.fp32_precision = value
+        if older is not None:
+            torch.set_float32_matmul_precision(older)
+        for each, value in zip(newer, before, strict=True):
+            each.fp32_precision = value
 
 
 def accumulation_dtype(array: Array) -> Any:

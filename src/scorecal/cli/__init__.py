@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -37,12 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_bench(commands)
     chosen = parser.parse_args(arguments)
     try:
-        status = chosen.run(chosen) or 0
-        sys.stdout.flush()
-        return status
-    except BrokenPipeError:  # who reads the output has seen enough; Python would try again at its end, and complain
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return chosen.run(chosen) or 0
     except KeyboardInterrupt:
         print(f"scorecal {chosen.command}: {chosen.interrupted}", file=sys.stderr)
         return 130

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -93,16 +94,23 @@ def _test(chosen: argparse.Namespace) -> int:
         except (MemoryError, TypeError, ValueError) as error:
             raise InputError(f"{chosen.file}: {error or 'memory ran out'}") from None
     if chosen.json:
-        print(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
+        _show(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
         note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
-        print(f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}")
+        _show(f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}")
     if chosen.report is not None:
         # After the verdict is out: a picture that fails must not take it along.
-        sys.stdout.flush()
         chosen.report.write_text(_report(chosen, predictions, y, result, diagnosis, estimator), encoding="utf-8")
     return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
+
+
+def _show(text: str) -> None:
+    """Who reads may have stopped: that changes neither report nor status."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's own last flush
 
 
 def _report(

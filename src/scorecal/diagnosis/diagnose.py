@@ -9,10 +9,18 @@ from typing import Any
 import numpy as np
 
 from .._pipeline import as_generator, check_n_resamples
-from .._warn import warn_user
 from ..predictions import Predictions
 from ..resampling import Signs, draw_signs
-from .estimates import Estimate, bias, centred, confidence_ratio, correlations, ratio_of_squares, worst_direction
+from .estimates import (
+    Correlation,
+    Estimate,
+    bias,
+    centred,
+    confidence_ratio,
+    correlations,
+    ratio_of_squares,
+    worst_direction,
+)
 from .regions import Partition, features_of, partitions_of, simultaneous_pvalues
 from .residuals import Residuals, residuals_of
 from .result import Diagnosis, Region
@@ -89,17 +97,17 @@ def diagnose(
         raise ValueError(f"`y` must hold at least {_LEAST_ROWS} targets for `diagnose`, but {n} can be used.")
     labels = _checked_names(names, d)
     columns = _as_covariates(covariates, predictions.n, found, labels)
-    partitions = partitions_of(columns, n)
-    if covariates is not None and columns and not partitions:
-        warn_user(f"`covariates`: no region has enough of the {n} rows inside and outside, 100 and a tenth of them.")
+    partitions = partitions_of(columns, n, warn=covariates is not None)
     regions = _regions(found, partitions, draw_signs(n, n_resamples, generator), level)
+    off, ratios, pairs = _sizes(found, slice(None), level)
     return Diagnosis(
         labels,
-        *_sizes(found, slice(None), level),
+        off,
+        ratios,
         bias(np.mean(found.marginal, axis=1), level),
         ratio_of_squares(np.sum(centred(found.whitened) ** 2, axis=1), np.einsum("nkk->n", found.expected), level),
         worst_direction(found, level),
-        correlations(found, level),
+        pairs,
         regions,
         regions[0] if regions and regions[0].contrast_pvalue <= 1.0 - level else None,
         columns,
@@ -110,11 +118,21 @@ def diagnose(
     )
 
 
-def _sizes(found: Residuals, rows: Any, level: float) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
-    """Bias and confidence ratio of each dimension in some rows."""
-    residuals, expected = found.marginal[rows], np.einsum("nkk->nk", found.expected_marginal)[rows]
-    ratios = (confidence_ratio(e, c, level) for e, c in zip(residuals.T, expected.T, strict=True))
-    return tuple(bias(e, level) for e in residuals.T), tuple(ratios)
+def _sizes(
+    found: Residuals, rows: Any, level: float
+) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...], tuple[Correlation, ...]]:
+    """Bias and confidence ratio of each dimension, and correlations of every two, in some rows."""
+    residuals, products = found.marginal[rows], found.expected_marginal[rows]
+    expected = np.einsum("nkk->kn", products)
+    ratios = (confidence_ratio(e, c, level) for e, c in zip(residuals.T, expected, strict=True))
+    return tuple(bias(e, level) for e in residuals.T), tuple(ratios), correlations(residuals, products, level)
+
+
+def _departure(features: np.ndarray, rows: np.ndarray) -> float:
+    """Inside a region, of the mean of that feature in which inside and outside differ most."""
+    inside, outside = np.mean(features[rows], axis=0), np.mean(features[~rows], axis=0)
+    clearest = np.argmax(np.abs(inside - outside) / np.maximum(np.std(features, axis=0), np.finfo(float).tiny))
+    return float(abs(inside[clearest]))
 
 
 def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level: float) -> tuple[Region, ...]:
@@ -125,17 +143,14 @@ def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level:
     wrong = simultaneous_pvalues(features, partitions, signs)
     differs = simultaneous_pvalues(features, partitions, signs, against_the_rest=True)
     regions = []
-    for partition, (sizes, pvalues), (contrasts, contrast_pvalues) in zip(partitions, wrong, differs, strict=True):
-        # A region and all that is outside differ from each other alike: the one that is clearly wrong is meant, and if
-        # both are, the one that is more so for each of its rows.
-        alike = np.flatnonzero(contrasts >= np.max(contrasts) * (1.0 - 1e-9))
-        wrong_ones = alike[pvalues[alike] <= 1.0 - level]
-        candidates = (wrong_ones if len(wrong_ones) else alike).tolist()
-        k = max(candidates, key=lambda j: sizes[j] / np.sum(partition.rows(j)) ** 0.5)
+    for partition, (_, pvalues), (contrasts, contrast_pvalues) in zip(partitions, wrong, differs, strict=True):
+        # A region and all that is outside differ from each other alike: the one that is more wrong is meant.
+        alike = np.flatnonzero(contrasts >= np.max(contrasts) * (1.0 - 1e-9)).tolist()
+        k = max(alike, key=lambda j: _departure(features, partition.rows(j)))
         rows = partition.rows(k)
-        own = float(pvalues[k]), float(contrast_pvalues[k])
-        sizes_of_both = *_sizes(found, rows, level), *_sizes(found, ~rows, level)
-        region = Region(partition.names[k], partition.covariate, int(np.sum(rows)), *own, *sizes_of_both)
+        inside, rest = _sizes(found, rows, level), _sizes(found, ~rows, level)
+        name, n = partition.names[k], int(np.sum(rows))
+        region = Region(name, partition.covariate, n, float(pvalues[k]), float(contrast_pvalues[k]), *inside, *rest)
         regions.append((-contrasts[k], region))
     return tuple(region for _, region in sorted(regions, key=lambda each: each[0]))
 

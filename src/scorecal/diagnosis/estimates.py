@@ -83,11 +83,11 @@ def centred(values: np.ndarray) -> np.ndarray:
     return np.asarray(values - np.mean(values, axis=0))
 
 
-def correlations(residuals: Residuals, level: float) -> tuple[Correlation, ...]:
+def correlations(values: np.ndarray, expected: np.ndarray, level: float) -> tuple[Correlation, ...]:
     """Of every two dimensions; the interval is that of the coefficient of correlation, by its influence function."""
-    d = residuals.marginal.shape[1]
-    second = np.mean(residuals.expected_marginal, axis=0)
-    unit = centred(residuals.marginal)
+    d = values.shape[1]
+    second = np.mean(expected, axis=0)
+    unit = centred(values)
     sizes = np.sqrt(np.mean(unit**2, axis=0))
     unit = unit / np.where(sizes > 0, sizes, 1.0)
     found = []

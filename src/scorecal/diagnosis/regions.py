@@ -39,7 +39,7 @@ class Partition:
         return np.asarray(self.regions[region, self.bins])
 
 
-def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partition]:
+def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = True) -> list[Partition]:
     found = []
     least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
     for name, values in covariates.items():
@@ -64,6 +64,11 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int) -> list[Partitio
         enough = np.flatnonzero((sizes >= least) & (sizes <= n - least))
         if len(enough):
             found.append(Partition(name, bins, [names[k] for k in enough], regions[enough]))
+        elif warn:
+            warn_user(
+                f"`covariates`: no region of {name!r} has {math.ceil(least)} or more of the {n} rows inside, and as "
+                "many outside. It is left out."
+            )
     return found
 
 

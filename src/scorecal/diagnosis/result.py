@@ -29,7 +29,9 @@ class Region:
         are adjusted for having looked at all regions of all covariates.
     bias, confidence_ratio : tuple of Estimate
         For each dimension, in this region. It was chosen for being wrong: these are on the large side.
-    rest_bias, rest_confidence_ratio : tuple of Estimate
+    correlations : tuple of Correlation
+        Likewise.
+    rest_bias, rest_confidence_ratio, rest_correlations
         The same in all other rows.
     """
 
@@ -40,8 +42,10 @@ class Region:
     contrast_pvalue: float
     bias: tuple[Estimate, ...]
     confidence_ratio: tuple[Estimate, ...]
+    correlations: tuple[Correlation, ...]
     rest_bias: tuple[Estimate, ...]
     rest_confidence_ratio: tuple[Estimate, ...]
+    rest_correlations: tuple[Correlation, ...]
 
 
 @dataclass(frozen=True, eq=False)

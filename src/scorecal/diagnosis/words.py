@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .estimates import Estimate
+from .estimates import Correlation, Estimate
 
 if TYPE_CHECKING:
     from .result import Diagnosis
@@ -21,33 +21,36 @@ _NOTHING = "no interval excludes what calibrated predictions would have."
 
 def sentences_of(diagnosis: Diagnosis) -> list[str]:
     """Of what the intervals say that it is not as it should be; first where, since means over all rows may mislead."""
-    overall = _sizes(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio)
-    for pair in diagnosis.correlations:
-        if not (math.isnan(pair.claimed) or pair.found.holds(pair.claimed)):
-            first, second = (diagnosis.names[k] for k in pair.dimensions)
-            overall.append(
-                f"Errors of {first} and {second} have correlation {pair.found}, where predictions claim "
-                f"{pair.claimed:.2f}."
-            )
+    names = diagnosis.names
+    overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio, diagnosis.correlations)
     if diagnosis.where is None:
         return overall or [_NOTHING.capitalize()]
     where = diagnosis.where
-    inside = _sizes(diagnosis.names, where.bias, where.confidence_ratio) or [_NOTHING]
-    outside = _sizes(diagnosis.names, where.rest_bias, where.rest_confidence_ratio) or [_NOTHING]
+    inside = _sizes(names, where.bias, where.confidence_ratio, where.correlations) or [_NOTHING]
+    outside = _sizes(names, where.rest_bias, where.rest_confidence_ratio, where.rest_correlations) or [_NOTHING]
     return [
         f"Not the same everywhere: look where {where.name} ({where.n} rows, p = {where.contrast_pvalue:.3g}).",
-        f"There, {' '.join(inside)}",
-        f"Elsewhere, {' '.join(outside)}",
+        f"There: {' '.join(inside)}",
+        f"Elsewhere: {' '.join(outside)}",
         *(f"Over all rows: {sentence}" for sentence in overall),
     ]
 
 
-def _sizes(names: Sequence[str], bias: Sequence[Estimate], ratios: Sequence[Estimate]) -> list[str]:
+def _sizes(
+    names: Sequence[str], bias: Sequence[Estimate], ratios: Sequence[Estimate], pairs: Sequence[Correlation]
+) -> list[str]:
     parts = []
     for name, off, ratio in zip(names, bias, ratios, strict=True):
         found = [phrase for phrase in (_bias(off), _ratio(ratio)) if phrase]
         if found:
             parts.append(f"{name}: {' and '.join(found)}.")
+    for pair in pairs:
+        if not (math.isnan(pair.claimed) or pair.found.holds(pair.claimed)):
+            first, second = (names[k] for k in pair.dimensions)
+            parts.append(
+                f"Errors of {first} and {second} have correlation {pair.found}, where predictions claim "
+                f"{pair.claimed:.2f}."
+            )
     return parts
 
 

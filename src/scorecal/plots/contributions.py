@@ -64,7 +64,7 @@ def _draw_bars(ax: Any, over: np.ndarray, weighted: np.ndarray, numbers: bool) -
         groups = np.clip(np.searchsorted(edges, over, side="right") - 1, 0, len(edges) - 2)
         left, width = edges[:-1], np.diff(edges)
     else:
-        labels = [f"{value:g}" for value in values] if numbers else _shortened(values)
+        labels = [f"{value:.12g}" for value in values] if numbers else _shortened(values)
         if not numbers and len(labels) > _MOST_LABELS:
             largest = np.argsort(-np.bincount(groups), kind="stable")[:_MOST_LABELS]
             place = np.full(len(labels), len(largest))

@@ -45,7 +45,7 @@ def plot_witness(predictions: Predictions, y: Any, *, ax: Any = None) -> Any:
     predictions : Predictions
         Of one or two dimensions.
     y : array_like, shape (n, d)
-        The targets.
+        The targets; 50,000 of them, at random, if there are more.
     ax : matplotlib axes, optional
 
     Returns

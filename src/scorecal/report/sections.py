@@ -88,9 +88,10 @@ def witness_part(predictions: Predictions, y: Any) -> list[str]:
     """For one or two dimensions."""
     if predictions.dim > 2:
         return []
-    caption = "Where targets are not where they were expected (the Stein witness): none if zero, or within the band. "
+    caption = "Where targets are not where they were expected (the Stein witness). "
     if predictions.dim == 1:
-        caption += "Above zero there are too few targets further to the right, below zero further to the left."
+        caption += "All is well where the band holds zero. Above zero there are too few targets further to the right, "
+        caption += "below zero further to the left."
     else:
         caption += "Arrows lead from where there are too many targets to where there are too few; clear ones are blue."
     described = f"{'A curve' if predictions.dim == 1 else 'Arrows'} over targets in predicted standard deviations."

@@ -52,11 +52,12 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], space: Space) 
     if {"over-confidence", "under-confidence"} <= sizes.keys():
         del sizes[min(("over-confidence", "under-confidence"), key=sizes.__getitem__)]
     alone = [size for where in spread for size in spread[where].alone]
+    dim = max((len(one.alone) for one in spread.values()), default=1)
     # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
     largest = max(map(abs, alone), default=0.0)
     if largest < _NOTABLE:
         of_spread = {kind: size for kind, size in sizes.items() if kind.endswith("confidence")}
-        if of_spread and largest < _by_chance(len(alone)) and any(_is_joint(one) for one in spread.values()):
+        if of_spread and largest < _by_chance(dim) and any(_is_joint(one) for one in spread.values()):
             sizes["correlation"] = max(sizes.get("correlation", 0.0), *of_spread.values())
         if "correlation" in sizes:
             sizes = _without_spread(sizes)
