@@ -8,6 +8,7 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from processes import is_gone, wait_until
 
 import scorecal as sc
 from scorecal.resampling import Features, Plan, draw_signs, u_statistics
+from scorecal.resampling.dask_cluster import WorkerDiedError, on_cluster
 from scorecal.resampling.estimators import Complete, Pairing
 from scorecal.resampling.tiles import Triangle, groups_of_strips
 
@@ -95,6 +97,29 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_numbers(dask_cluster)
         killer.join()
     assert killed == [False]
     check_same(result, expected)
+
+
+@on_linux
+def test_data_that_a_cluster_lost_are_sent_again(dask_cluster):
+    """As when a worker takes the last copy along: the data are taken away after the first result."""
+
+    def add(shared, task):
+        time.sleep(0.05)
+        return shared[0] + task
+
+    with Client(dask_cluster) as client:
+        sent, scatter = [], client.scatter
+        client.scatter = lambda *arguments, **options: sent.append(scatter(*arguments, **options)) or sent[-1]
+        results = on_cluster(client, add, range(40), [100])
+        found = [next(results)]
+        client.cancel([sent[0]], force=True)
+        found += results
+        assert sorted(found) == list(range(100, 140))
+        assert len(sent) == 2
+        results = on_cluster(client, add, range(40), [100])
+        taken_away = (client.cancel([sent[-1]], force=True) for _ in results)
+        with pytest.raises(WorkerDiedError, match="A worker process died"):
+            list(taken_away)
 
 
 MPI_SCRIPT = """

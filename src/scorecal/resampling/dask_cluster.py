@@ -19,6 +19,7 @@ DIED = (
     "same again to go on."
 )
 _N_AT_ONCE = 2000  # tasks
+_N_ATTEMPTS = 4
 
 
 class WorkerDiedError(RuntimeError):
@@ -35,22 +36,47 @@ def is_dask(workers: Any) -> TypeGuard[MethodType]:
 def on_cluster(
     client: Any, work: Callable[..., Result], tasks: Sequence[Any], shared: Any
 ) -> Generator[Result, None, None]:
-    from distributed import CancelledError, KilledWorker, as_completed
+    from distributed import CancelledError, KilledWorker
 
     if not client.scheduler_info()["workers"]:
         warn_user(f"The cluster at {client.scheduler.address} has no workers yet; waiting for one.")
         client.wait_for_workers(1)
-    # Every worker has a copy: one that is lost takes nothing with it.
+    remaining = dict(enumerate(tasks))
+    for attempt in range(_N_ATTEMPTS):
+        try:
+            yield from _all_of(client, work, remaining, shared)
+            return
+        except CancelledError as error:
+            # Workers have a copy of the data each, but dask may drop copies: a lost worker may take the last one along.
+            if attempt + 1 == _N_ATTEMPTS or not client.scheduler_info()["workers"]:
+                raise WorkerDiedError(f"{DIED} The cluster says: {error}") from None
+        except KilledWorker as error:
+            raise WorkerDiedError(f"{DIED} The cluster says: {error}") from None
+
+
+def _all_of(
+    client: Any, work: Callable[..., Result], remaining: dict[int, Any], shared: Any
+) -> Generator[Result, None, None]:
+    """Results of the tasks that remain; those that are done are taken out."""
+    from distributed import as_completed
+
     first = [] if shared is None else [client.scatter(shared, broadcast=True, hash=False)]
-    waiting = iter(tasks)
-    futures = as_completed([client.submit(work, *first, task, pure=False) for task in islice(waiting, _N_AT_ONCE)])
+    numbers: dict[str, int] = {}
+
+    def submit(number: int) -> Any:
+        future = client.submit(work, *first, remaining[number], pure=False)
+        numbers[future.key] = number
+        return future
+
+    waiting = iter(list(remaining))
+    futures = as_completed([submit(number) for number in islice(waiting, _N_AT_ONCE)])
     try:
         for future in futures:
-            yield future.result()
-            for task in islice(waiting, 1):
-                futures.add(client.submit(work, *first, task, pure=False))
-    except (CancelledError, KilledWorker) as error:
-        raise WorkerDiedError(f"{DIED} The cluster says: {error}") from None
+            result = future.result()
+            del remaining[numbers[future.key]]
+            yield result
+            for number in islice(waiting, 1):
+                futures.add(submit(number))
     finally:
         client.cancel([*futures.futures, *first])
 
