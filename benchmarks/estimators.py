@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from scorecal import estimators, experiments, kccsd_test
+from scorecal.parallel.workers import spread
 from scorecal.resampling.estimators import Pairing
-from scorecal.resampling.workers import spread
 
 CHEAP = {
     "incomplete, 20 pairs a point": estimators.Incomplete(20),

@@ -29,7 +29,7 @@ from scipy.stats import kstest
 from tqdm import tqdm
 
 import scorecal as sc
-from scorecal.experiments.rates import LEVEL, wilson
+from scorecal.experiments.sweep.rates import LEVEL, wilson
 
 RESULTS = Path(__file__).parent / "results"
 FIELDS = ("case", "family", "error", "test", "repetition", "pvalue")

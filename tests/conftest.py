@@ -1,42 +1,11 @@
-"""Backends, `backend.array(x)` makes an array of it and `backend.name` tells which; and a dask cluster."""
+"""Fixtures: a backend, and a dask cluster."""
 
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pytest
-
-
-@dataclass(frozen=True)
-class Backend:
-    name: str
-    xp: Any
-    device: Any = None
-
-    def array(self, values):
-        return self.xp.asarray(np.asarray(values), dtype=self.xp.float64, device=self.device)
-
-
-def make_backend(name):
-    if name == "numpy":
-        return Backend(name, np)
-    if name in ("torch", "cuda"):
-        import torch
-
-        if name == "cuda" and not torch.cuda.is_available():
-            pytest.skip("no CUDA device on this machine")
-        return Backend(name, torch, "cuda" if name == "cuda" else "cpu")
-    if name == "jax":
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
-        return Backend(name, jax.numpy)
-    import array_api_strict
-
-    return Backend(name, array_api_strict)
+from backends import make_backend
 
 
 @pytest.fixture(params=["numpy", "torch", "cuda", "jax", "strict"])

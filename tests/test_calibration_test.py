@@ -8,12 +8,12 @@ import torch
 
 import scorecal as sc
 from scorecal.experiments import bounded, flawed, modes
-from scorecal.experiments.power_grid import situations
+from scorecal.experiments.power.grid import situations
 from scorecal.views import Gain, Shares, Traits, View, default_views
-from scorecal.views.functions import function_of
-from scorecal.views.min_p import combine
-from scorecal.views.space import space_of
-from scorecal.views.spread import spread_in
+from scorecal.views.combine import combine
+from scorecal.views.evaluate import function_of
+from scorecal.views.frame import space_of
+from scorecal.views.second_moments import spread_in
 
 ONE = sc.kernels.Constant()
 GOOD = View("bias", "bias", ONE)

@@ -47,7 +47,7 @@ def test_flat_inputs_and_lists():
 
 @pytest.mark.parametrize("name", ["torch", "cuda", "jax", "strict"])
 def test_other_backends(name):
-    from conftest import make_backend
+    from backends import make_backend
 
     backend = make_backend(name)
     expected = sc.kcsd_test(sc.Gaussian(MEAN, 1.0), Y, X, n_resamples=20, rng=1)

@@ -189,7 +189,7 @@ def test_mala_leaves_its_target_alone():
 @pytest.mark.filterwarnings("ignore:The MALA chains have not mixed")
 @pytest.mark.parametrize("backend_name", ["torch", "cuda", "jax", "strict"])
 def test_mala_and_skce_on_other_backends(backend_name):
-    from conftest import make_backend
+    from backends import make_backend
 
     backend = make_backend(backend_name)
     mean, y = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 2))

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, has_values
+from ._lib.arrays import array_namespace, has_values
 from ._pipeline import as_generator, as_planned, as_targets, bootstrap_results, check_n_resamples
 from .coordinates import Coordinates
+from .parallel.workers import Map
 from .predictions import Gaussian, GaussianMixture, Predictions
 from .resampling import draw_signs
 from .resampling.estimators import Estimator
-from .resampling.plan import as_plan
-from .resampling.workers import Map
+from .resampling.options import as_plan
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
-from .views.functions import function_of
-from .views.min_p import combine
+from .views.combine import combine
+from .views.evaluate import function_of
+from .views.frame import Space, space_of
 from .views.naming import message_of, seen_by
-from .views.space import Space, space_of
 
 __all__ = ["calibration_test"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
-from ._autodiff import transforms
+from ._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from ._lib.autodiff import transforms
 from ._pipeline import (
     Pairs,
     as_distribution_kernel,
@@ -24,12 +24,12 @@ from .kernels import GFD, Constant, DistributionKernel, FiniteRank, Operator, Op
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import distribution_gram
-from .kernels.products import Product
+from .pairwise.products import Product
+from .parallel.workers import Map
 from .predictions import Predictions
 from .resampling import Features, PairFunction
 from .resampling.estimators import Estimator
-from .resampling.plan import as_plan
-from .resampling.workers import Map
+from .resampling.options import as_plan
 from .results import CalibrationResult
 from .statistics import (
     FunctionStein,

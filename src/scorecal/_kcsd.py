@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_arrays, check_finite, like
+from ._lib.arrays import Array, array_namespace, as_arrays, check_finite, like
 from ._pipeline import (
     Pairs,
     Place,
@@ -24,10 +24,10 @@ from .kernels import Radial
 from .kernels.bandwidth import resolve_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import EmbeddingGram, Gram, radial_gram
+from .parallel.workers import Map
 from .predictions import Predictions, ScoreFunction, Scores, check_predictions, held_array
 from .resampling.estimators import Estimator
-from .resampling.plan import as_plan
-from .resampling.workers import Map
+from .resampling.options import as_plan
 from .results import CalibrationResult
 from .statistics import cast_gram, stein_pairs, sufficient_dtype
 

@@ -9,17 +9,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from ._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, to_numpy, without_gradients
-from ._warn import warn_user
+from ._lib.arrays import (
+    Array,
+    array_namespace,
+    as_arrays,
+    as_float,
+    check_finite,
+    has_values,
+    to_numpy,
+    without_gradients,
+)
+from ._lib.warn import warn_user
 from .coordinates import Coordinates, natural
 from .coordinates.identity import name_of
 from .kernels import DistributionKernel, FiniteRank, Gaussian, Radial
 from .predictions import Predictions, check_predictions, held_array
 from .resampling import Features, PairFunction, Signs, draw_signs, u_statistics
 from .resampling.estimators import Linear, LowRank, Pairing
-from .resampling.plan import Plan
+from .resampling.options import Plan
 from .results import CalibrationResult, calibration_result, check_overflow
-from .statistics.low_rank import low_rank
+from .statistics.random_features import low_rank
 
 __all__ = [
     "Pairs",

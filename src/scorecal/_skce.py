@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, like
+from ._lib.arrays import Array, array_namespace, like
 from ._pipeline import (
     Pairs,
     as_distribution_kernel,
@@ -24,12 +24,12 @@ from .kernels.base import check_count
 from .kernels.distances import Euclidean
 from .kernels.gram import EmbeddingGram, distribution_gram
 from .kernels.mean_embeddings import MeanEmbeddings
-from .kernels.products import Product
+from .pairwise.products import Product
+from .parallel.workers import Map
 from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
 from .predictions import Gaussian as GaussianPredictions
 from .resampling.estimators import Estimator
-from .resampling.plan import as_plan
-from .resampling.workers import Map
+from .resampling.options import as_plan
 from .results import CalibrationResult
 from .statistics import ProductOfPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, to_numpy
+from ._lib.arrays import Array, array_namespace, to_numpy
 from ._pipeline import as_generator, as_targets
 from .kernels.base import check_count
 from .predictions import Gaussian, Predictions, draw_samples

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, like
+from ._lib.arrays import Array, array_namespace, like
 from ._pipeline import as_distribution_kernel, as_generator
 from .kernels import GFD, KGFD, MMD, DistributionKernel, Radial, Wasserstein
 from .kernels import Gaussian as GaussianKernel

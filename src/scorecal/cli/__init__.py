@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..resampling.dask_cluster import WorkerDiedError
-from .judge import add_test
+from ..parallel.dask import WorkerDiedError
 from .read_table import InputError
+from .test import add_test
 
 __all__ = ["main"]
 
@@ -101,7 +101,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _reproduce(chosen: argparse.Namespace) -> None:
-    from ..experiments.reproduce import reproduce
+    from ..experiments.paper.reproduce import reproduce
 
     names = _FIGURES if "all" in chosen.figures else tuple(dict.fromkeys(chosen.figures))
     lines = reproduce(
@@ -130,7 +130,7 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _bench(chosen: argparse.Namespace) -> None:
-    from ..experiments.power import power_study
+    from ..experiments.power.study import power_study
 
     lines = power_study(
         chosen.out, repeats=chosen.repeats, null_repeats=chosen.null_repeats, workers=chosen.workers or -1

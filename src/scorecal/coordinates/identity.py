@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .._arrays import Array
+from .._lib.arrays import Array
 from ..predictions import Predictions, evaluate_score
 
 __all__ = ["Coordinates", "Located", "identity", "name_of"]

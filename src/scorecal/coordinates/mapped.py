@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .._arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
 from ..predictions import Box, Predictions, Scores, Simplex, describe, evaluate_score
 from .identity import Located
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, check_finite, has_values, like
+from .._lib.arrays import Array, array_namespace, check_finite, has_values, like
 from ..predictions import Gaussian, GaussianMixture, Predictions, draw_samples, evaluate_score
 from .identity import Coordinates, Located, identity
 from .mapped import Affine, map_all

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, has_values, to_numpy
+from .._lib.arrays import Array, array_namespace, has_values, to_numpy
 from ..predictions import Predictions, Support, as_support, same_support
 from .identity import Coordinates, Located, identity
 from .mapped import map_all

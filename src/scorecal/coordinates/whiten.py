@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, full_product
+from .._lib.arrays import Array, array_namespace, full_product
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Located, identity
+from .location_spread import location_and_spread
 from .mapped import Affine, map_predictions
-from .moments import location_and_spread
 from .unconstrain import natural
 
 __all__ = ["Whitening", "whiten", "whitening_of"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._warn import warn_user
+from .._lib.warn import warn_user
 from ..resampling.features import bend
 from ..resampling.signs import Signs
 from .residuals import Residuals

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like, to_numpy
+from .._lib.arrays import Array, array_namespace, like, to_numpy
 from .._pipeline import as_targets, locate
-from ..coordinates.moments import known_moments, location_and_spread
+from ..coordinates.location_spread import known_moments, location_and_spread
 from ..predictions import Scores, evaluate_score
 
 __all__ = ["Residuals", "residuals_of"]

@@ -1,12 +1,12 @@
 """The paper's experiments, and others like them."""
 
-from ..resampling.dask_cluster import cluster
-from .dataset import Model
+from ..parallel.dask import cluster
 from .flaws import FLAWS, bounded, flawed, modes, skewed
 from .models import hgm, lgm, mgm, qgm
-from .rates import rejection_rates, wilson
-from .sweep import Cell, grid, sweep
-from .tests import KCCSD, SKCE, Test
+from .sweep.dataset import Model
+from .sweep.procedures import KCCSD, SKCE, Test
+from .sweep.rates import rejection_rates, wilson
+from .sweep.sweep import Cell, grid, sweep
 
 __all__ = [
     "FLAWS",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._lib.arrays import Array
 from ..predictions import Box, Gaussian
 
 __all__ = ["Gumbel", "LogitNormal"]

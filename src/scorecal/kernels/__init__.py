@@ -1,10 +1,15 @@
 """How two targets, and how two predictions, compare."""
 
-from .distribution import GFD, KGFD, MMD, DistributionKernel, Wasserstein
-from .finite_rank import BoundedRadial, Constant, Cross, FiniteRank, Linear, Polynomial, Trace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .gfd import GFD, KGFD, MMD, DistributionKernel, Wasserstein
 from .operator import Operator, OperatorFunction
 from .radial import IMQ, Diffusion, Gaussian, Radial
-from .rank_functions import RadialRank, Rank
+
+if TYPE_CHECKING:
+    from ..statistics.rank_functions import RadialRank, Rank
+    from ..statistics.test_functions import BoundedRadial, Constant, Cross, FiniteRank, Linear, Polynomial, Trace
 
 __all__ = [
     "GFD",
@@ -28,3 +33,11 @@ __all__ = [
     "Trace",
     "Wasserstein",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Kernels of finite rank, which are Stein features and live a room further on."""
+    if name in __all__:
+        module = "rank_functions" if name.endswith("Rank") and name != "FiniteRank" else "test_functions"
+        return getattr(import_module(f"scorecal.statistics.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from .._arrays import Array, array_namespace, as_float, has_values, like
+from .._lib.arrays import Array, array_namespace, as_float, has_values, like
 from .distances import Distance, Euclidean, pairwise
 
 __all__ = ["MAX_PAIRS", "median_distance", "pair_indices", "resolve_bandwidth"]

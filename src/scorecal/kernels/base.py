@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, like
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, like
 from ..predictions import Gaussian, Predictions, Prior, draw_samples, evaluate_score
 
 __all__ = ["DEFAULT_N_BASE", "base_measure", "base_scores", "check_base", "check_count"]

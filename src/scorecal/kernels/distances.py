@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, device_of
+from .._lib.arrays import Array, array_namespace, device_of
 from .mean_embeddings import MeanEmbeddings
 
 __all__ = ["Distance", "Euclidean", "MMDDistance", "mmd_distance", "pairwise"]

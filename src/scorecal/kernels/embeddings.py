@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, full_product, like
+from .._lib.arrays import Array, array_namespace, full_product, like
 from ..predictions import Gaussian
 from .radial import Diffusion, Radial
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
+from .._lib.arrays import Array, array_namespace, like
+from ..pairwise.products import Product, augment
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
-from .distribution import DistributionKernel
-from .products import Product, augment
+from .gfd import DistributionKernel
 from .radial import Gaussian, Radial
 
 __all__ = [

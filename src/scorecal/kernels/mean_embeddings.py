@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, full_product, like
-from .products import Product, augment
+from .._lib.arrays import Array, array_namespace, full_product, like
+from ..pairwise.products import Product, augment
 from .radial import Radial
 
 __all__ = ["GaussianMeasures", "MeanEmbeddings", "PointMeasures"]

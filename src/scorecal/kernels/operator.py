@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import Array, as_arrays, check_finite, has_values, to_numpy
-from .distribution import DistributionKernel
+from .._lib.arrays import Array, as_arrays, check_finite, has_values, to_numpy
+from .gfd import DistributionKernel
 
 __all__ = ["Operator", "OperatorFunction"]
 

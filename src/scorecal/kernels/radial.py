@@ -12,7 +12,7 @@ from numbers import Real
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like
+from .._lib.arrays import Array, array_namespace, like
 
 __all__ = ["IMQ", "Diffusion", "Gaussian", "Radial", "check_bandwidth", "with_bandwidth"]
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from .._arrays import Array, to_numpy
+from .._lib.arrays import Array, to_numpy
 from ..predictions import Gaussian, Predictions, draw_samples
 from .bandwidth import pair_indices
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import to_numpy
+from .._lib.arrays import to_numpy
 from .._pipeline import as_generator, as_targets
 from ..predictions import Predictions
-from ..views.space import space_of
+from ..views.frame import space_of
 from .style import BAND, GREY, MAIN, new_axes, trim
 
 __all__ = ["plot_witness", "witness"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
+from .._lib.arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
 
 __all__ = ["Categorical"]
 

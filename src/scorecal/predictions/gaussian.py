@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import (
+from .._lib.arrays import (
     Array,
     array_namespace,
     as_arrays,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays
+from .._lib.arrays import Array, array_namespace, as_arrays
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
 from .protocol import Predictions, Prior, check_predictions, draw_samples, held_array

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_jax_array, is_torch_array
 
-from .._arrays import Array, array_namespace
-from .._autodiff import row_values_and_slopes
+from .._lib.arrays import Array, array_namespace
+from .._lib.autodiff import row_values_and_slopes
 from .protocol import Prior, check_prior, describe
 from .supports import bounded_support
 

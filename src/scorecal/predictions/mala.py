@@ -10,17 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import (
-    Array,
-    array_namespace,
-    as_arrays,
-    check_finite,
-    detach,
-    device_of,
-    has_values,
-    like,
-    to_numpy,
-)
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, detach, device_of, has_values, like, to_numpy
 from .protocol import Predictions, evaluate_log_prob, held_array
 
 __all__ = ["MALA", "MALADraws"]

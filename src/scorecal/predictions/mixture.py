@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
+from .._lib.arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
 from .categorical import check_sums_to_one
 from .noisy import Noisy, check_level
 from .protocol import describe

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, like
+from .._lib.arrays import Array, like
 from .protocol import describe
 
 __all__ = ["Noisy", "check_level"]

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .._arrays import Array, array_namespace, check_finite, has_values
+from .._lib.arrays import Array, array_namespace, check_finite, has_values
 
 __all__ = [
     "Predictions",

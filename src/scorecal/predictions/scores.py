@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, as_arrays, check_finite, has_values
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values
 from .protocol import Prior, check_prior, describe
 from .supports import bounded_support
 

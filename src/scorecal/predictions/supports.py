@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, like, to_numpy
+from .._lib.arrays import Array, array_namespace, like, to_numpy
 
 __all__ = ["Box", "Simplex", "Support", "as_support", "bounded_support", "same_support"]
 

@@ -2,7 +2,7 @@
 
 from .engine import UStatistics, u_statistics
 from .features import Features
-from .plan import Plan
+from .options import Plan
 from .signs import Signs, draw_signs
 from .tiles import PairFunction
 

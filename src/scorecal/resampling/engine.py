@@ -16,14 +16,15 @@ from typing import TypeVar
 
 from array_api_compat import is_jax_array, is_numpy_array
 
-from .._arrays import Array, accumulation_dtype, array_namespace, like, to_numpy
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, like, to_numpy
+from ..parallel.progress import progress
+from ..parallel.threads import cpu_count, in_threads
+from ..parallel.workers import in_order, spread
 from .estimators import Pairing
 from .features import Features, FeatureSums, feature_sums, u_statistic_of
-from .gpu import free_memory, half_of, is_on_gpu, is_out_of_memory
-from .plan import Plan
-from .progress import progress
+from .gpu.device import free_memory, half_of, is_on_gpu, is_out_of_memory
+from .options import Plan
 from .signs import PlacedSigns, Signs
-from .threads import cpu_count, in_threads
 from .tiles import (
     QUIETLY,
     PairFunction,
@@ -35,7 +36,6 @@ from .tiles import (
     sums_of_strip,
     sums_of_strips,
 )
-from .workers import in_order, spread
 
 __all__ = ["UStatistics", "u_statistics"]
 

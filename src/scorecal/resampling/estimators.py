@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, device_of
+from .._lib.arrays import Array, array_namespace, device_of
 
 __all__ = ["Block", "Complete", "Incomplete", "Linear", "LowRank", "Pairing", "as_estimator"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._arrays import Array, accumulation_dtype, array_namespace
+from .._lib.arrays import Array, accumulation_dtype, array_namespace
 
 __all__ = ["FeatureSums", "Features", "bend", "feature_sums"]
 

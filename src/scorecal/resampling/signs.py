@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_namespace, device_of, like
-from .gpu import is_on_gpu
+from .._lib.arrays import Array, array_namespace, device_of, like
+from .gpu.device import is_on_gpu
 
 __all__ = ["Signs", "draw_signs"]
 

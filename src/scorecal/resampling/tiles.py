@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .._arrays import Array, accumulation_dtype, array_namespace, device_of, full_product
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product
 from .estimators import Pairing
-from .gpu import Half, columns_in_eights
+from .gpu.device import Half, columns_in_eights
 from .signs import PlacedSigns
 
 __all__ = [

@@ -1,6 +1,6 @@
 """What is averaged: pair functions H, given for a block of rows and columns."""
 
-from .combine import ProductOfPairs, Remembered, SumOfPairs
+from ..pairwise.algebra import ProductOfPairs, Remembered, SumOfPairs
 from .operator import FunctionStein, matrix_stein
 from .precision import cast_gram, sufficient_dtype
 from .skce import gaussian_surprise, sampled_surprise

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._arrays import Array, array_namespace
-from .._autodiff import transforms
+from .._lib.arrays import Array, array_namespace
+from .._lib.autodiff import transforms
 from ..kernels.embeddings import symmetric_root
 from ..kernels.gram import Gram
-from ..kernels.products import Product, augment, centre
 from ..kernels.radial import Radial
+from ..pairwise.products import Product, augment, centre
 
 __all__ = ["FunctionStein", "MatrixStein", "matrix_stein"]
 

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import Array, accumulation_dtype, array_namespace, as_float, has_values
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, has_values
 from ..kernels.gram import EmbeddingGram, Gram, RadialGram
-from ..kernels.products import centre
+from ..pairwise.products import centre
 
 __all__ = ["cast_gram", "sufficient_dtype"]
 

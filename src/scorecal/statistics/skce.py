@@ -5,7 +5,7 @@ The surprise is the point mass at the target minus the prediction, embedded by t
 
 from __future__ import annotations
 
-from .._arrays import Array, array_namespace
+from .._lib.arrays import Array, array_namespace
 from ..kernels.mean_embeddings import GaussianMeasures, PointMeasures
 from ..kernels.radial import Radial
 

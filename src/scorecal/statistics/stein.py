@@ -7,12 +7,12 @@ from functools import cached_property
 
 from array_api_compat import is_torch_array
 
-from .._arrays import Array, array_namespace
+from .._lib.arrays import Array, array_namespace
 from ..kernels.gram import EmbeddingGram, Gram
-from ..kernels.products import Product, augment, centre
 from ..kernels.radial import Gaussian, Radial
-from .combine import ProductOfPairs
-from .fused import Split, can_fuse, fused_tile, split
+from ..pairwise.algebra import ProductOfPairs
+from ..pairwise.products import Product, augment, centre
+from ..resampling.gpu.fused import Split, can_fuse, fused_tile, split
 
 __all__ = ["GaussianStein", "RadialStein", "radial_stein", "stein_pairs"]
 

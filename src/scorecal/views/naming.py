@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..results import ViewResult
-from .space import Space
-from .spread import Spread, spread_in
+from .frame import Space
+from .second_moments import Spread, spread_in
 from .view import View
 
 __all__ = ["message_of", "seen_by"]

@@ -1,0 +1,25 @@
+"""Special functions, from the library that the array comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from array_api_compat import is_jax_array, is_torch_array
+
+from .arrays import Array, like, to_numpy
+
+__all__ = ["special"]
+
+
+def special(name: str, *arrays: Array) -> Array:
+    """The function of `scipy.special` of this name, where torch and JAX have it too."""
+    module: Any
+    if is_torch_array(arrays[-1]):
+        from torch import special as module
+    elif is_jax_array(arrays[-1]):
+        from jax.scipy import special as module
+    else:
+        from scipy import special as scipy_special
+
+        return like(getattr(scipy_special, name)(*(to_numpy(array) for array in arrays)), arrays[-1])
+    return getattr(module, name)(*arrays)

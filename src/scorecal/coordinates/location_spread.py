@@ -1,0 +1,196 @@
+"""Location and spread of each prediction: its moments where they are known, otherwise fitted from its scores.
+
+The score of a Gaussian is s(y) = -precision (y - mean). Least squares over a few points y find both, whatever the
+points. Other predictions are fitted in several rounds, at points spread like the last fit, by careful steps: in the end
+the mean of the score is zero over the points, and its slope that of the Gaussian, as in variational inference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lib.arrays import Array, array_namespace, check_finite, device_of, like, to_numpy
+from .._lib.warn import warn_user
+from ..predictions import Predictions, Scores, draw_samples, evaluate_score
+
+__all__ = ["known_moments", "location_and_spread"]
+
+_N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
+_N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and between two looks
+_SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
+_FLOATS_AT_ONCE = 2**22
+# Scores whose slope leaves a smaller share unexplained are those of a Gaussian; or close enough, if asked once only.
+_LINEAR, _LINEAR_AT_BASE = 1e-3, 0.5
+# Of others, in units of the last fit: limits to a score, per root of d, to the step and to the curvature.
+_LARGEST, _FARTHEST, _FLATTEST, _STEEPEST = 5.0, 1.0, 0.25, 16.0
+_SETTLED = 0.05
+
+
+def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
+    """Means (n, d) and covariances (n, d, d), or what stands for them, and rows for which nothing does (n,).
+
+    All depend on the predictions only.
+    """
+    known = known_moments(predictions, reference)
+    if known is not None:
+        return *known, np.zeros(predictions.n, dtype=bool)
+    if isinstance(predictions, Scores):
+        location, root, fitted = _fit_at_base(predictions, reference)
+    else:
+        location, root, fitted = _fit(predictions, reference)
+    n_left = int(np.sum(~fitted))
+    if n_left:
+        warn_user(
+            f"`predictions`: {n_left} of {len(fitted)} have scores that do not point back to a centre on average, so "
+            "that no spread can be fitted to them. `calibration_test` leaves them out of all whitened views; in "
+            "`kccsd_test` they are in units of the base points (the prior, or N(0, I)). Likely causes: scores of the "
+            "wrong sign, a bounded support that was not given, modes far apart, or base points far from the "
+            "predictions."
+        )
+    return location, root @ root.mT, ~fitted
+
+
+def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
+    """None also where a variance is infinite, as with heavy tails: scores tell a spread all the same."""
+    if not hasattr(predictions, "moments"):
+        return None
+    n, d = predictions.n, predictions.dim
+    mean, covariance = (like(part, reference) for part in predictions.moments())
+    for name, part, shape in (("means", mean, (n, d)), ("covariances", covariance, (n, d, d))):
+        if tuple(part.shape) != shape:
+            raise ValueError(
+                f"`predictions.moments()` must return means (n, d) and covariances (n, d, d), but the {name} have "
+                f"shape {tuple(part.shape)}, not {shape}."
+            )
+    xp = array_namespace(covariance)
+    if not bool(xp.all(xp.isfinite(covariance))):
+        return None
+    if not bool(xp.all(xp.linalg.diagonal(covariance) > 0)):
+        raise ValueError("`predictions.moments()` must return positive variances, but some are zero or less.")
+    check_finite("predictions.moments()", mean)
+    return mean, covariance
+
+
+def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
+    """Rounds of least squares, each at points spread like the last fit; the first, like the prior or N(0, I)."""
+    n, d = predictions.n, predictions.dim
+    prior = getattr(predictions, "prior", None)
+    mean, root = np.zeros(d), np.eye(d)
+    if prior is not None:
+        draws = to_numpy(draw_samples(prior, _N_PRIOR_DRAWS, np.random.default_rng(_SEED)))[0].astype(np.float64)
+        mean, root = draws.mean(axis=0), _root(np.cov(draws.T).reshape(d, d))
+    half = np.random.default_rng(_SEED).standard_normal((max(8, 2 * d), d))
+    nodes = np.concatenate([half, -half])
+    xp = array_namespace(reference)
+    location = like(mean, reference) + xp.zeros_like(reference)
+    roots = xp.broadcast_to(like(root, reference), (n, d, d))
+    places = like(nodes, reference)
+    at_once = max(1, _FLOATS_AT_ONCE // (n * d))
+    fitted, least = np.zeros(n, dtype=bool), np.full(n, np.inf)
+    before = (to_numpy(location), _size_of(roots), least)
+    for k in range(_N_ROUNDS):
+        scores = []
+        for start in range(0, len(nodes), at_once):
+            some = places[start : min(start + at_once, len(nodes)), :]
+            points = location + xp.permute_dims(roots @ some.mT, (2, 0, 1))
+            scores.append(evaluate_score(predictions, points))
+        share = 1.0 if k < _N_FULL_STEPS else 0.5
+        location, roots, fitted, off = _improve(nodes, xp.concat(scores), location, roots, _LINEAR, share)
+        least = np.minimum(least, off)
+        if np.all(off < _SETTLED):
+            break
+        if k % _PATIENCE == _PATIENCE - 1:
+            now = (to_numpy(location), _size_of(roots), least)
+            if np.all((off < _SETTLED) | ~_still_going(before, now)):
+                break
+            before = now
+    found = xp.asarray(fitted, device=device_of(reference))
+    location = xp.where(found[:, None], location, like(mean, reference))
+    return location, xp.where(found[:, None, None], roots, like(root, reference)), fitted
+
+
+def _size_of(roots: Array) -> np.ndarray:
+    return np.asarray(to_numpy(array_namespace(roots).sum(roots**2, axis=(1, 2)))) ** 0.5
+
+
+def _still_going(before: tuple[np.ndarray, ...], now: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Rows that got better, or went on to another place or another spread, and did not merely go to and fro."""
+    (place, size, off), (new_place, new_size, new_off) = before, now
+    moved = np.linalg.norm(new_place - place, axis=1) > np.minimum(size, new_size)
+    return np.asarray((new_off < 0.9 * off) | moved | (np.abs(np.log(new_size / size)) > np.log(2.0)))
+
+
+def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.ndarray]:
+    """One round, at the base points that the scores came with."""
+    if scores.at_base is None or scores.base_points is None:
+        raise ValueError(
+            "`Scores` can be whitened only from scores at known base points: give `at_base`, (n, m, d), and "
+            "`base_points`, (m, d)."
+        )
+    points = to_numpy(scores.base_points).astype(np.float64)
+    m, d = points.shape
+    root = _root(np.cov(points.T).reshape(d, d)) if m > d else np.zeros((d, d))
+    if m <= d or np.linalg.matrix_rank(root) < d:
+        raise ValueError(
+            f"`base_points` must hold at least d + 1 = {d + 1} points that span all dimensions for `Scores` to be "
+            f"whitened, but has shape {(m, d)}."
+        )
+    mean = points.mean(axis=0)
+    xp = array_namespace(reference)
+    location = like(mean, reference) + xp.zeros_like(reference)
+    roots = xp.broadcast_to(like(root, reference), (scores.n, d, d))
+    at_nodes = xp.permute_dims(like(scores.at_base, reference), (1, 0, 2))
+    nodes = np.linalg.solve(root, (points - mean).T).T
+    fit, narrower, good, off = _improve(nodes, at_nodes, location, roots, _LINEAR_AT_BASE)
+    linear = to_numpy(_plane(nodes, xp.permute_dims(at_nodes, (1, 0, 2)) @ roots)[2]) <= _LINEAR_AT_BASE
+    fitted = good & (linear | (off < _SETTLED))
+    found = xp.asarray(fitted, device=device_of(reference))
+    return xp.where(found[:, None], fit, location), xp.where(found[:, None, None], narrower, roots), fitted
+
+
+def _improve(
+    nodes: np.ndarray, scores: Array, location: Array, root: Array, leftover: float, share: float = 1.0
+) -> tuple[Array, Array, np.ndarray, np.ndarray]:
+    """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
+
+    And for each row whether there is a curvature to go by, and how far the last location and root were off.
+    """
+    xp = array_namespace(location)
+    pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
+    linear = _plane(nodes, pulled)[2] <= leftover
+    # A few points far out, where the score of another density explodes, must not decide.
+    size = xp.sqrt(xp.sum(pulled**2, axis=2, keepdims=True))
+    largest = like(_LARGEST * nodes.shape[1] ** 0.5, size)
+    pulled = xp.where(linear[:, None, None], pulled, pulled * (largest / xp.maximum(size, largest)))
+    centre, slopes, _ = _plane(nodes, pulled)
+    curvature, axes = xp.linalg.eigh(-0.5 * (slopes + slopes.mT))
+    good = curvature[:, 0] > 1e-9 * xp.abs(curvature[:, -1])
+    linear = linear & good
+    off = xp.maximum(xp.max(xp.abs(centre), axis=1), xp.max(xp.abs(curvature - 1.0), axis=1))
+    curvature = xp.where(linear[:, None], curvature, xp.clip(curvature, _FLATTEST, _STEEPEST))
+    step = (axes @ ((axes.mT @ centre[..., None]) / curvature[..., None]))[..., 0]
+    length = xp.sqrt(xp.sum(step**2, axis=1, keepdims=True))
+    step = xp.where(linear[:, None], step, step * (_FARTHEST / xp.maximum(length, like(_FARTHEST, length))))
+    power = xp.where(linear, like(1.0, size), like(share, size))
+    narrower = root @ (axes * xp.exp(-0.5 * power[:, None] * xp.log(curvature))[:, None, :]) @ axes.mT
+    return location + (root @ (power[:, None] * step)[..., None])[..., 0], narrower, to_numpy(good), to_numpy(off)
+
+
+def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:
+    """Least squares of values (n, m, d): at the centre (n, d), slopes (n, d, d), and the share left over (n,)."""
+    xp = array_namespace(values)
+    design = np.concatenate([np.ones((len(nodes), 1)), nodes], axis=1)
+    coefficients = like(np.linalg.pinv(design), values) @ values
+    centre, slopes = coefficients[:, 0, :], coefficients[:, 1:, :]
+    explained = like(nodes, values) @ slopes
+    left = values - centre[:, None, :] - explained
+    tiny = float(xp.finfo(values.dtype).smallest_normal)
+    return centre, slopes, xp.sum(left**2, axis=(1, 2)) / (xp.sum(explained**2, axis=(1, 2)) + tiny)
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(covariance)
+    root: np.ndarray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return root

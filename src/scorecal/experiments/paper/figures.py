@@ -1,0 +1,42 @@
+"""A figure as data: panels of lines, each point of which is a cell of the sweep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..sweep.sweep import Cell
+
+__all__ = ["Figure", "Line", "Panel"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rate as a function of x: one cell for each value."""
+
+    label: str
+    x: tuple[int, ...]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines of one model, or of one kernel; `calibrated` where every rejection is a false one."""
+
+    title: str
+    lines: tuple[Line, ...]
+    calibrated: bool
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels in rows; `note` states what the title does not."""
+
+    name: str
+    title: str
+    x_label: str
+    rows: tuple[tuple[Panel, ...], ...]
+    note: str
+
+    @property
+    def cells(self) -> list[Cell]:
+        return [cell for row in self.rows for panel in row for line in panel.lines for cell in line.cells]

@@ -1,0 +1,1 @@
+"""The power study: how often each test rejects predictions with known flaws."""

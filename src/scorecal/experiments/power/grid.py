@@ -1,0 +1,118 @@
+"""The grid of the power study: predictions with known flaws, our tests, and those that users have today."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..._calibration_test import calibration_test
+from ..._kccsd import kccsd_test
+from ..._skce import skce_test
+from ...predictions import ScoreFunction
+from ..flaws import bounded, flawed, modes, skewed
+from ..sweep.dataset import Model
+from ..sweep.procedures import Test
+from ..sweep.sweep import Cell, grid
+from . import peers
+
+__all__ = ["Situation", "cells_of", "null_cells_of", "situations"]
+
+DIMENSIONS, SIZES = (1, 3, 10), (100, 200, 1000)
+N_RESAMPLES = 499
+_MOST_FOR_SKCE = {1: 200, 3: 100, 10: 0}  # n: it solves a linear system for each pair of predictions
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One row of the table: a flaw in one dimension. `kind` is what `calibration_test` should call it."""
+
+    name: str
+    dim: int
+    kind: str
+    draw: Callable[..., tuple[Any, Any]]
+
+    @property
+    def calibrated(self) -> bool:
+        return self.kind == "none"
+
+    @property
+    def model(self) -> Model:
+        return Model(f"{self.name}, d = {self.dim}", self.draw)
+
+
+def situations() -> list[Situation]:
+    """The grid. Sizes are such that the best of the other tests rejects in about half to nine tenths at n = 200."""
+    rows = []
+    for d in DIMENSIONS:
+        narrow, wide, fewer = {1: (0.85, 1.2, 5), 3: (0.9, 1.1, 5), 10: (0.95, 1.05, 10)}[d]
+        gaussian: list[tuple[str, float, str]] = [
+            ("none", 0.0, "none"),
+            ("location", 0.2, "bias"),
+            ("scale", narrow, "over-confidence"),
+            ("scale", wide, "under-confidence"),
+            ("shrinkage", 0.9, "dependence"),
+            ("location by x", 0.3, "dependence"),
+            ("scale by x", 0.8, "dependence"),
+            ("tails", fewer, "shape"),
+            ("skew", 4.0, "shape"),
+        ]
+        if d > 1:
+            gaussian += [
+                ("one location", 0.25, "bias"),
+                ("one scale", 0.8, "over-confidence"),
+                ("correlation", 0.3, "correlation"),
+            ]
+        rows += [
+            Situation(
+                f"{flaw} {size:g}" if flaw != "none" else flaw, d, kind, partial(flawed, dim=d, flaw=flaw, size=size)
+            )
+            for flaw, size, kind in gaussian
+        ]
+        rows += [
+            Situation(name, d, kind, partial(draw, dim=d, **options))
+            for name, kind, draw, options in (
+                ("modes, none", "none", modes, {}),
+                ("modes, weight 0.7", "modes", modes, {"weight": 0.7}),
+                ("far modes, none", "none", modes, {"separation": 10.0}),
+                (f"far modes, scale {narrow:g}", "over-confidence", modes, {"separation": 10.0, "scale": narrow}),
+                ("bounded, none", "none", bounded, {"flaw": "none"}),
+                ("bounded, location 0.2", "bias", bounded, {"flaw": "location", "size": 0.2}),
+                (f"bounded, scale {narrow:g}", "over-confidence", bounded, {"flaw": "scale", "size": narrow}),
+                ("skewed, none", "none", skewed, {"flaw": "none"}),
+                ("skewed, location 0.2", "bias", skewed, {"flaw": "location", "size": 0.2}),
+                (f"skewed, scale {narrow:g}", "over-confidence", skewed, {"flaw": "scale", "size": narrow}),
+            )
+        ]
+    return rows
+
+
+def _fitted(predictions: Any, y: Any, rng: Any) -> Any:
+    """The same test, told nothing of the predictions but their scores."""
+    support = getattr(predictions, "support", None)
+    blind = ScoreFunction(predictions.score, predictions.n, predictions.dim, support=support)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*scores that do not point back")  # two modes
+        return calibration_test(blind, y, n_resamples=N_RESAMPLES, rng=rng)
+
+
+OURS = Test("calibration_test", partial(calibration_test, n_resamples=N_RESAMPLES))
+FITTED = Test("fitted", _fitted)
+PAPER = Test("kccsd_test", partial(kccsd_test, n_resamples=N_RESAMPLES))
+SKCE_TEST = Test("skce_test", partial(skce_test, n_resamples=N_RESAMPLES))
+OTHERS = [Test("SBC", peers.sbc), Test("TARP", peers.tarp), Test("coverage", peers.coverage)]
+ALL = [OURS, FITTED, PAPER, SKCE_TEST, *OTHERS]
+
+
+def null_cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
+    """Calibrated predictions, with moments known and fitted."""
+    return grid([row.model for row in rows if row.calibrated], [OURS, FITTED], sizes)
+
+
+def cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
+    """Every test on every row but that with fitted moments; SKCE where it has a closed form and is not too slow."""
+    cells = grid([row.model for row in rows], [OURS, PAPER, *OTHERS], sizes)
+    closed = [row for row in rows if not row.name.startswith(("bounded", "skewed"))]
+    return cells + [Cell(row.model, n, SKCE_TEST) for row in closed for n in sizes if n <= _MOST_FOR_SKCE[row.dim]]

@@ -1,0 +1,62 @@
+"""The tests that users have today, at their best: with exact ranks and levels where there are any.
+
+Each takes predictions of `flaws`, targets and `rng`, and returns a p-value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...coverage import expected_coverage
+from ...predictions import Gaussian, GaussianMixture
+from ..shapes import Gumbel, LogitNormal
+
+__all__ = ["coverage", "sbc", "tarp"]
+
+_N_DRAWS = 500
+
+
+def sbc(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
+    """Simulation-based calibration with exact ranks: Kolmogorov and Smirnov in each dimension, Bonferroni's bound."""
+    pvalues = [_uniformity(ranks) for ranks in _ranks(predictions, y).T]
+    return min(1.0, len(pvalues) * min(pvalues))
+
+
+def coverage(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
+    """Expected coverage: Kolmogorov and Smirnov, two-sided, on the levels of highest-density regions."""
+    n_samples = None if isinstance(predictions, Gaussian) else _N_DRAWS
+    return _uniformity(expected_coverage(predictions, y, n_samples=n_samples, rng=rng).levels)
+
+
+def tarp(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
+    """Tests of accuracy with random points: how many draws lie nearer to a point of the prior than the target does."""
+    rng = np.random.default_rng(rng)
+    draws = np.asarray(predictions.sample(_N_DRAWS, rng))
+    # Points of the prior: draws from other predictions, as targets are distributed if all are calibrated.
+    points = rng.permutation(np.asarray(predictions.sample(1, rng))[0])
+    nearer = np.sum(np.sum((draws - points) ** 2, axis=-1) < np.sum((y - points) ** 2, axis=-1), axis=0)
+    return _uniformity((nearer + rng.random(len(y))) / (_N_DRAWS + 1.0))
+
+
+def _uniformity(values: np.ndarray) -> float:
+    from scipy.stats import kstest
+
+    return float(kstest(values, "uniform").pvalue)
+
+
+def _ranks(predictions: Any, y: np.ndarray) -> np.ndarray:
+    """Distribution functions of the marginals at the targets, (n, d)."""
+    from scipy.special import logit, ndtr
+
+    if isinstance(predictions, Gumbel):
+        return np.asarray(predictions.cdf(y))
+    if isinstance(predictions, LogitNormal):
+        return _ranks(predictions.logits, logit(y))
+    if isinstance(predictions, GaussianMixture):
+        parts = ndtr((y[:, None, :] - predictions.means) / predictions.scales)
+        return np.asarray(np.sum(predictions.weights[:, :, None] * parts, axis=1))
+    mean, covariance = predictions.moments()
+    ranks: np.ndarray = ndtr((y - mean) / np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)))
+    return ranks

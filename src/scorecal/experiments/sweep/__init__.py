@@ -1,0 +1,1 @@
+"""Many tests on many data sets, with results on disk."""

@@ -1,0 +1,69 @@
+"""Pair functions made of others."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add, mul
+from typing import TYPE_CHECKING, Any
+
+from .._lib.arrays import Array
+
+if TYPE_CHECKING:
+    from ..resampling import PairFunction
+
+__all__ = ["ProductOfPairs", "Remembered", "SumOfPairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfPairs:
+    """The sum of pair functions."""
+
+    functions: tuple[PairFunction, ...]
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 2 + max(function.floats_per_pair for function in self.functions)
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        return reduce(add, (function(rows, cols) for function in self.functions))
+
+
+@dataclass(frozen=True, eq=False)
+class ProductOfPairs:
+    """The product of pair functions."""
+
+    functions: tuple[PairFunction, ...]
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 2 + max(function.floats_per_pair for function in self.functions)
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        return reduce(mul, (function(rows, cols) for function in self.functions))
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered:
+    """A pair function that keeps its last block, as a factor of several others.
+
+    The engine asks all its functions for one tile before it goes on to the next, so the last block is enough.
+    """
+
+    function: PairFunction
+    _last: threading.local = field(default_factory=threading.local, init=False)
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 1 + self.function.floats_per_pair
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Remembered, (self.function,)
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        tile = (rows.start, rows.stop, cols.start, cols.stop)
+        if getattr(self._last, "tile", None) != tile:
+            self._last.block = self.function(rows, cols)
+            self._last.tile = tile
+        return self._last.block

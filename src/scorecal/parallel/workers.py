@@ -1,0 +1,128 @@
+"""Tasks side by side: in this process, in processes of this machine, or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, nullcontext
+from functools import cache, partial
+from typing import Any, TypeVar
+
+from .dask import DIED, WorkerDiedError, is_dask, on_cluster
+from .sharing import from_file, on_file
+from .threads import cpu_count, one_core
+
+__all__ = ["Map", "check_workers", "in_order", "n_processes", "spread"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Map = Callable[..., Iterable[Any]]  # of a function and tasks
+
+
+def check_workers(workers: Any) -> None:
+    if workers is not None and not callable(workers):
+        n_processes(workers)
+
+
+def n_processes(workers: int) -> int:
+    """The number that `workers` stands for."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
+        raise ValueError(f"`workers` must be a positive integer, -1 or a map-like callable, but is {workers!r}.")
+    return cpu_count() if workers == -1 else workers
+
+
+def spread(
+    function: Callable[..., Result], tasks: Sequence[Task], workers: int | Map = 1, shared: Any = None
+) -> Generator[Result, None, None]:
+    """function(task) for every task, each on one core; results come as they are ready, in any order.
+
+    `workers` is as in SciPy: the number of processes (1: this one; -1: one for each core), or a map-like callable. The
+    map of a dask client is known: its futures are waited for.
+
+    With `shared`, function(shared, task). It is sent to every worker once: on a dask cluster by its scheduler,
+    otherwise in a file.
+    """
+    work = partial(_on_one_core, function)
+    if is_dask(workers):
+        yield from on_cluster(workers.__self__, work, tasks, shared)
+    elif not callable(workers) and min(n_processes(workers), len(tasks)) <= 1:
+        yield from map(work if shared is None else partial(work, shared), tasks)
+    else:
+        with nullcontext() if shared is None else on_file(shared) as path:
+            work = work if path is None else partial(from_file, path, work)
+            if callable(workers):
+                yield from workers(work, tasks)
+            else:
+                yield from _in_processes(work, tasks, min(n_processes(workers), len(tasks)))
+
+
+def in_order(results: Generator[tuple[int, Result], None, None], expected: int) -> Generator[Result, None, None]:
+    """Numbered results as they should come; the few that are early wait."""
+    early: dict[int, Result] = {}
+    awaited = 0
+    with closing(results):
+        for each in results:
+            if not isinstance(each, tuple):
+                raise TypeError(
+                    f"`workers` must be a map that returns results, but it gave a {type(each).__name__}. For dask hand "
+                    "over `client.map` itself."
+                )
+            number, result = each
+            early[number] = result
+            while awaited in early:
+                yield early.pop(awaited)
+                awaited += 1
+    if awaited < expected:
+        raise ValueError(
+            f"`workers` must be a map that does all tasks, but task {awaited + 1} of {expected} is missing."
+        )
+
+
+def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number: int) -> Generator[Result, None, None]:
+    try:
+        from joblib import Parallel, delayed
+        from joblib.externals.loky import get_reusable_executor
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+    except ImportError:
+        raise ImportError('More than one worker needs joblib: pip install "scorecal[reproduce]".') from None
+    work = partial(_in_child, os.getpid(), work)
+    parallel = Parallel(number, backend="loky", return_as="generator_unordered")
+    results = parallel(delayed(work)(task) for task in tasks)
+    try:
+        for result in results:  # noqa: UP028 (`yield from` would close `results` before `finally` does)
+            yield result
+    except TerminatedWorkerError:
+        raise WorkerDiedError(DIED) from None
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that tasks are given up is no news to who stops
+            results.close()
+        # Left alone, the processes would end after some minutes without work, and may do so just as new work comes.
+        get_reusable_executor().shutdown(wait=True)
+
+
+def _in_child(parent: int, work: Callable[[Task], Result], task: Task) -> Result:
+    _end_with(parent)
+    return work(task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: one that was killed cannot tell its workers."""
+    if os.getpid() == parent:  # joblib stays in this process where it may not start others
+        return
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _on_one_core(function: Callable[..., Result], *arguments: Any) -> Result:
+    with one_core():
+        return function(*arguments)

@@ -1,0 +1,110 @@
+"""One door for models of all libraries."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from ..protocol import Predictions
+
+__all__ = ["as_predictions", "comes_from"]
+
+
+class _Kind(NamedTuple):
+    package: str  # that defines the class of the object, or one that it inherits from
+    attribute: str  # that the object must have, too
+    function: str
+    x: str  # what `x` must be; nothing where it has no meaning
+    description: str
+
+
+_KINDS = (  # in this order: sbi has distributions of torch, and models of NGBoost are scikit-learn's too
+    _Kind("sbi.inference", "", "sbi.from_sbi", "the observations", "a posterior of sbi"),
+    _Kind("torch.distributions", "log_prob", "torch.from_torch", "",
+          "a distribution of torch, such as `flow(context)` of zuko"),
+    _Kind("numpyro.distributions", "log_prob", "numpyro.from_numpyro", "", "a distribution of numpyro"),
+    _Kind("scipy.stats", "", "scipy.from_scipy", "", "a frozen distribution of `scipy.stats`"),
+    _Kind("ngboost", "", "sklearn.from_ngboost", "", "what `pred_dist(X)` of NGBoost returns"),
+    _Kind("flowjax", "cond_shape", "flowjax.from_flowjax", "the conditions", "a distribution of flowjax"),
+    _Kind("sklearn", "predict", "sklearn.from_sklearn", "the inputs", "a Gaussian regressor of scikit-learn"),
+)  # fmt: skip
+
+
+def as_predictions(obj: Any, x: Any = None) -> Predictions:
+    """Predictions from whatever a model gives, by the library that it comes from.
+
+    Parameters
+    ----------
+    obj : object
+        Predictions, which are returned as they are; a distribution of torch (zuko's flows included), numpyro or
+        `scipy.stats`, or what `pred_dist(X)` of NGBoost returns; and, with `x`, a posterior of sbi, a conditional
+        distribution of flowjax, or a fitted regressor of scikit-learn or NGBoost.
+    x : array, shape (n, ...), optional
+        What to predict for: observations, conditions or inputs, one row for each prediction.
+
+    Returns
+    -------
+    Predictions
+        As the function for that library returns them, `from_torch` for example.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.stats, scorecal as sc
+    >>> sc.as_predictions(scipy.stats.gamma(np.linspace(1.0, 5.0, 200)))
+    ScipyDistribution(n=200, dim=1, gamma)
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> x = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> sc.as_predictions(BayesianRidge().fit(x, np.sin(9.0 * x[:, 0])), x)
+    Gaussian(n=50, dim=1, isotropic)
+    """
+    if _is_predictions(obj):
+        _check_x(x, "", f"`obj` is a batch of predictions already, {obj!r}")
+        return obj  # type: ignore[no-any-return]
+    if comes_from(obj, "ngboost") and hasattr(type(obj), "pred_dist") and x is not None:
+        obj, x = obj.pred_dist(x), None
+    if not isinstance(obj, type):
+        for kind in _KINDS:
+            if comes_from(obj, kind.package) and (not kind.attribute or hasattr(obj, kind.attribute)):
+                _check_x(x, kind.x, f"`obj` is {kind.description}")
+                return _call(kind, obj, x)
+    if isinstance(obj, tuple | list) or is_array_api_obj(obj):
+        raise TypeError(
+            f"`obj` is a {type(obj).__name__} of numbers, which do not say what they are; for means and standard "
+            "deviations use `sc.Gaussian(mean, scale)`, for scores `sc.Scores(at_targets, at_base)`."
+        )
+    found = f"the class {obj.__name__} itself" if isinstance(obj, type) else f"a {type(obj).__name__}"
+    raise TypeError(
+        f"`obj` is {found}. Understood are: predictions of scorecal; {'; '.join(kind.description for kind in _KINDS)}. "
+        "For any other model use `sc.ScoreFunction(score, n, dim)` or `sc.LogDensity(log_density, x, dim)`."
+    )
+
+
+def comes_from(obj: Any, package: str) -> bool:
+    """Whether the class of `obj`, or one that it inherits from, is defined in `package`; imports nothing."""
+    return any(f"{kind.__module__}.".startswith(f"{package}.") for kind in type(obj).__mro__)
+
+
+def _is_predictions(obj: Any) -> bool:
+    """Attributes alone do not tell: distributions of NGBoost have every attribute, as None."""
+    if isinstance(obj, type):
+        return False
+    sizes = (getattr(obj, "n", None), getattr(obj, "dim", None))
+    is_batch = all(isinstance(size, int | np.integer) for size in sizes) and callable(getattr(obj, "score", None))
+    return is_batch or comes_from(obj, "scorecal.predictions.categorical")
+
+
+def _check_x(x: Any, needed: str, found: str) -> None:
+    if needed and x is None:
+        raise ValueError(f"{found}, which needs `x`, {needed}, one row for each prediction.")
+    if not needed and x is not None:
+        raise ValueError(f"{found}, which holds its predictions: leave `x` out, it would not be used.")
+
+
+def _call(kind: _Kind, obj: Any, x: Any) -> Predictions:
+    module, function = kind.function.split(".")
+    adapter = getattr(import_module(f".{module}", __package__), function)
+    predictions: Predictions = adapter(obj, x) if kind.x else adapter(obj)
+    return predictions

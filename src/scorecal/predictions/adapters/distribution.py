@@ -1,0 +1,76 @@
+"""What distributions of torch and numpyro have in common, and what is asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..._lib.arrays import Array
+from ..protocol import describe
+from ..supports import Box, Support
+from .distribution_support import support_of
+
+__all__ = ["BatchOfDistributions", "check_distribution"]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchOfDistributions:
+    """n distributions on R^dim in one object, whose `log_prob` broadcasts."""
+
+    distribution: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.distribution.batch_shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.distribution.event_shape[0]) if self.distribution.event_shape else 1
+
+    @cached_property
+    def support(self) -> Support | None:
+        """Where the distributions live, if not on all of R^dim."""
+        found = support_of(self.distribution)
+        if isinstance(found, Box) and not self.distribution.event_shape and found.low.ndim == 1:
+            return Box(found.low[:, None], found.high[:, None])  # one row for each distribution on the line
+        return found
+
+    def __repr__(self) -> str:
+        return describe(self, type(self.distribution).__name__)
+
+    def log_prob(self, y: Array) -> Array:
+        """Log-densities at `y`, broadcast against (n, dim)."""
+        points = self.broadcast(y)
+        return self.distribution.log_prob(points if self.distribution.event_shape else points[..., 0])
+
+    def broadcast(self, y: Array) -> Array:
+        """Points (..., n, dim) of the library of the distribution; raises for those of another."""
+        raise NotImplementedError
+
+
+def check_distribution(distribution: Any, wrapped: str) -> None:
+    """Raise, with the way out, unless it is a batch of n continuous distributions on R^d or a part of it.
+
+    `wrapped` is how its library makes dimensions of what is a second batch axis.
+    """
+    _check_shapes(tuple(distribution.batch_shape), tuple(distribution.event_shape), wrapped)
+    try:
+        support = distribution.support
+    except NotImplementedError:
+        return
+    if support.is_discrete:
+        raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
+    support_of(distribution)
+
+
+def _check_shapes(batch: tuple[int, ...], event: tuple[int, ...], wrapped: str) -> None:
+    if len(batch) == 1 and len(event) <= 1 and 0 not in batch + event:
+        return
+    advice = ""
+    if len(batch) == 2 and not event:
+        advice = f" For n predictions on R^d with independent dimensions, wrap it: `{wrapped}`."
+    raise ValueError(
+        f"`distribution` must have batch shape (n,) and event shape (d,) or (), but has batch shape {batch} and event "
+        f"shape {event}.{advice}"
+    )

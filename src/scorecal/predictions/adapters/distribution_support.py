@@ -1,0 +1,83 @@
+"""Where distributions of torch and numpyro live: not always where they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._lib.arrays import Array, to_numpy
+from ..supports import Box, Support, bounded_support
+
+__all__ = ["support_of"]
+
+
+_WRAPPERS = {"Independent", "ExpandedDistribution", "MaskedDistribution"}  # of one that lives in the same place
+
+
+def support_of(distribution: Any) -> Support | None:
+    """The support, if it is not all of R^d; None, too, where the distribution says nothing."""
+    kinds = {kind.__name__ for kind in type(distribution).__mro__}
+    if "MultipleIndependent" in kinds:  # sbi's priors side by side
+        return bounded_support(_side_by_side(distribution))
+    if kinds & _WRAPPERS:
+        return support_of(distribution.base_dist)
+    if type(distribution).__name__ == "TransformedDistribution":  # named ones, such as LogNormal, know better
+        return _transformed(distribution)
+    try:
+        said = distribution.support
+    except (AttributeError, NotImplementedError):
+        return None
+    return bounded_support(said)
+
+
+def _transformed(distribution: Any) -> Support | None:
+    """The ends of its base, through the transforms: by itself it says where the last one may end, whatever the base."""
+    start = support_of(distribution.base_dist)
+    elementwise = all(_is_monotone(transform) for transform in distribution.transforms)
+    if start is None and any(transform.domain.event_dim > 0 for transform in distribution.transforms):
+        return bounded_support(distribution.support)  # a flow from all of R^d
+    ends: list[Any] = [np.nan]
+    if elementwise and isinstance(start, Box | None):
+        start = start or Box()
+        ends = [_through(distribution, end) for end in (start.low, start.high)]
+    if np.any(np.isnan(ends)) or np.any(ends[0] == ends[1]):  # not monotone, or not to be followed
+        raise TypeError(
+            f"`distribution` is transformed from one on {start!r} in a way that hides where it ends. Give a "
+            "`LogDensity` or a `ScoreFunction` with its `support`."
+        )
+    return bounded_support(Box(np.minimum(*ends), np.maximum(*ends)))
+
+
+def _is_monotone(transform: Any) -> bool:
+    """In every dimension alone. torch says which are bijective; numpyro's only other one is the absolute value."""
+    bijective = getattr(transform, "bijective", "Abs" not in type(transform).__name__)
+    return bool(bijective) and transform.domain.event_dim == 0
+
+
+def _through(distribution: Any, end: np.ndarray) -> np.ndarray:
+    point = _array_of(distribution)(end)
+    for transform in distribution.transforms:
+        point = transform(point)
+    return to_numpy(point)
+
+
+def _array_of(distribution: Any) -> Callable[[Any], Array]:
+    if any(kind.__module__.startswith("torch.") for kind in type(distribution).__mro__):
+        import torch
+
+        return torch.as_tensor
+    import jax
+
+    return jax.numpy.asarray
+
+
+def _side_by_side(prior: Any) -> Box:
+    ends = []
+    for part, dim in zip(prior.dists, prior.dims_per_dist, strict=True):
+        box = support_of(part) or Box()
+        if not isinstance(box, Box):
+            raise TypeError(f"`prior` puts a {box!r} beside other dimensions, which cannot be mapped.")
+        ends.append([np.broadcast_to(end, (int(dim),)) for end in (box.low, box.high)])
+    return Box(*(np.concatenate(side) for side in zip(*ends, strict=True)))

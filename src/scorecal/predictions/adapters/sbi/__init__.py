@@ -1,0 +1,5 @@
+"""Posteriors of the sbi package, by their densities or vector fields: nothing is sampled."""
+
+from .posterior import from_sbi
+
+__all__ = ["from_sbi"]

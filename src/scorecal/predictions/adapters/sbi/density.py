@@ -1,0 +1,191 @@
+"""Log-densities of sbi's posteriors, up to a constant, for a batch of observations: theta (m, n, d) to (m, n).
+
+sbi's own methods sample to normalise, take a batch of observations for independent ones of the same parameters, or set
+the observation in place. So the networks are asked directly: copies of them, since they must be in evaluation mode.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...._lib.arrays import Array, check_finite
+
+__all__ = ["LogDensities", "as_observations", "dim_of", "embedded", "frozen_copy", "log_densities"]
+
+_EMBEDDED_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class LogDensities:
+    """n unnormalised log-densities of theta, one for each row of `x`."""
+
+    evaluate: Callable[[Array], Array]
+    x: Array
+    dim: int
+
+
+def log_densities(posterior: Any, x: Any) -> LogDensities:
+    """Those that the posterior samples from."""
+    if type(posterior).__name__ == "VIPosterior" and getattr(posterior, "_mode", None) == "amortized":
+        return _of_estimator(posterior._amortized_q, x)
+    return _of_potential(posterior.potential_fn, x)
+
+
+def _of_potential(potential: Any, x: Any) -> LogDensities:
+    kinds = {kind.__name__ for kind in type(potential).__mro__}
+    if "PosteriorBasedPotential" in kinds:
+        return _of_estimator(potential.posterior_estimator, x)
+    if "LikelihoodBasedPotential" in kinds:
+        return _of_likelihood(potential, x)
+    if "RatioBasedPotential" in kinds:
+        return _of_ratio(potential, x)
+    if "EnsemblePotential" in kinds:
+        return _of_ensemble(potential, x)
+    if "VectorFieldBasedPotential" in kinds:
+        raise TypeError("`posterior` is an ensemble of vector fields, which have no density; judge them one by one.")
+    return _one_by_one(potential, x)
+
+
+def _of_estimator(estimator: Any, x: Any) -> LogDensities:
+    estimator = frozen_copy(estimator)
+    x = as_observations(x, estimator, estimator.condition_shape)
+    ready, features = embedded(estimator, x)
+    return LogDensities(lambda theta: ready.log_prob(theta, condition=features), x, int(estimator.input_shape[0]))
+
+
+def _of_likelihood(potential: Any, x: Any) -> LogDensities:
+    estimator = frozen_copy(potential.likelihood_estimator)
+    x = as_observations(x, estimator, estimator.input_shape)
+    prior_density = _checked_prior(potential.prior)
+
+    def evaluate(theta: Array) -> Array:
+        flat, repeated = theta.reshape(-1, theta.shape[-1]), x.repeat(theta.shape[0], *(1,) * (x.ndim - 1))
+        values = estimator.log_prob(repeated[None], condition=flat)[0] + prior_density(flat)
+        return values.reshape(theta.shape[:-1])
+
+    return LogDensities(evaluate, x, int(estimator.condition_shape[0]))
+
+
+def _of_ratio(potential: Any, x: Any) -> LogDensities:
+    estimator = frozen_copy(potential.ratio_estimator)
+    x = as_observations(x, estimator, estimator.x_shape)
+    prior_density = _checked_prior(potential.prior)
+    features = _in_parts(estimator.embedding_net_x, x)
+    estimator.embedding_net_x = _nothing()
+    estimator.x_shape = estimator._condition_shape = features.shape[1:]
+
+    def evaluate(theta: Array) -> Array:
+        ratios = estimator(theta, features.expand(theta.shape[0], *features.shape))
+        return ratios + prior_density(theta.reshape(-1, theta.shape[-1])).reshape(theta.shape[:-1])
+
+    return LogDensities(evaluate, x, int(estimator.theta_shape[0]))
+
+
+def _of_ensemble(potential: Any, x: Any) -> LogDensities:
+    """The mixture that sbi's potential of ensembles is: of the members' densities as they are."""
+    import torch
+
+    parts = [_of_potential(part, x) for part in potential.potential_fns]
+    log_weights = torch.log(potential._weights).to(parts[0].x)[:, None, None]
+
+    def evaluate(theta: Array) -> Array:
+        return torch.logsumexp(log_weights + torch.stack([part.evaluate(theta) for part in parts]), dim=0)
+
+    return LogDensities(evaluate, parts[0].x, parts[0].dim)
+
+
+def _one_by_one(potential: Any, x: Any) -> LogDensities:
+    """A potential of somebody's own, which takes one observation: asked for each of them, in a copy that may be set."""
+    import torch
+
+    own = copy.copy(potential)
+    x = torch.as_tensor(x, device=own.device)
+    check_finite("x", x)
+
+    def evaluate(theta: Array) -> Array:
+        columns = []
+        for i in range(x.shape[0]):
+            own.set_x(x[i : i + 1])
+            columns.append(own(theta[:, i, :], track_gradients=True).reshape(theta.shape[0]))
+        return torch.stack(columns, dim=1)
+
+    return LogDensities(evaluate, x, dim_of(_prior_of(potential)))
+
+
+def dim_of(prior: Any) -> int:
+    return int(prior.event_shape[0]) if prior.event_shape else 1  # sbi wraps priors of one number without an event
+
+
+def _prior_of(potential: Any) -> Any:
+    if potential.prior is None:
+        raise ValueError(
+            "`posterior` has a potential of its own and no prior, so that nothing tells the dimension or the support "
+            "of its parameters. Give the potential a `prior`, or use `LogDensity(log_density, x, dim)`."
+        )
+    return potential.prior
+
+
+def _checked_prior(prior: Any) -> Callable[[Array], Array]:
+    """Its log-density, which autograd must be able to see through."""
+
+    def evaluate(theta: Array) -> Array:
+        values = prior.log_prob(theta)
+        if theta.requires_grad and not values.requires_grad and bool((values != values[0]).any()):
+            raise ValueError(
+                "`posterior` has a prior whose log_prob varies but has no gradient, so that its share would be missing "
+                "in every score. Likely cause: a prior written in NumPy or SciPy; write it with `torch.distributions`."
+            )
+        return values
+
+    return evaluate
+
+
+def frozen_copy(estimator: Any) -> Any:
+    """A copy in evaluation mode whose weights ask for no gradients."""
+    return copy.deepcopy(estimator).eval().requires_grad_(False)
+
+
+def embedded(estimator: Any, x: Array) -> tuple[Any, Array]:
+    """An estimator, changed in place, of embedded observations; and these: the embedding net runs once for each x."""
+    holder = estimator.net if hasattr(estimator.net, "_embedding_net") else estimator
+    features = _in_parts(holder._embedding_net, x)
+    holder._embedding_net = _nothing()
+    estimator._condition_shape = features.shape[1:]
+    return estimator, features
+
+
+def _in_parts(network: Any, x: Array) -> Array:
+    import torch
+
+    with torch.no_grad():
+        return torch.cat([network(part) for part in x.split(_EMBEDDED_AT_ONCE)])
+
+
+def _nothing() -> Any:
+    import torch
+
+    return torch.nn.Identity()
+
+
+def as_observations(x: Any, estimator: Any, shape: Any) -> Array:
+    """`x` as a tensor (n, *shape) like the weights of the estimator, checked."""
+    import torch
+
+    weight = next(estimator.parameters())
+    try:
+        x = torch.as_tensor(x).to(weight)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"`x` must be a tensor of n observations, but is a {type(x).__name__}.") from None
+    if x.ndim == 1 and tuple(shape) == (1,):
+        x = x[:, None]
+    if tuple(x.shape[1:]) != tuple(shape) or x.shape[0] == 0:
+        raise ValueError(
+            f"`x` must hold n observations, shape (n, *event) = (n, {', '.join(map(str, shape))}) as the posterior was "
+            f"trained on, but has {tuple(x.shape)}. Several independent trials for each row are not understood: give "
+            "their likelihood as a `LogDensity`."
+        )
+    check_finite("x", x)
+    return x

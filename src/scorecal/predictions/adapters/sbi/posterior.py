@@ -1,0 +1,162 @@
+"""Predictions from the posteriors of the sbi package, by their densities: nothing is sampled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...._lib.arrays import Array
+from ...protocol import Predictions, Prior, describe
+from ...supports import Support
+from ..torch import ROWS_AT_ONCE
+from .density import log_densities
+from .prior import as_prior
+from .vector_field import noised_posterior
+
+__all__ = ["SbiPosterior", "from_sbi"]
+
+
+def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:
+    """Predictions from a posterior of sbi, at a batch of observations.
+
+    The targets are the parameters that the observations were simulated from.
+
+    Parameters
+    ----------
+    posterior : sbi posterior
+        What `build_posterior` returns: for NPE, NLE, NRE, NPSE and FMPE, with any sampler, or an ensemble.
+    x : tensor, shape (n, ...)
+        One observation for each prediction.
+    noise_level : float, optional
+        Of NPSE and FMPE only: the standard deviation of the noise at which the posterior is judged, in units of the
+        prior's (their geometric mean over dimensions); by default 0.3. Without noise the score is not learnt; with it,
+        the score is that of the posterior plus noise, and the test adds the same noise to the targets. Errors that are
+        much smaller than the noise are not seen.
+
+    Returns
+    -------
+    Predictions
+        With the prior as their base measure. Tests map bounded priors to coordinates without a boundary.
+
+    Notes
+    -----
+    No sample is drawn, and the posterior is left as it is: copies of its networks are evaluated, on their device, and
+    embedding nets once for each observation; derivatives do not go through them. Posteriors from likelihoods and
+    ratios (NLE, NRE) are judged by likelihood or ratio times prior, whichever sampler they come with; a variational
+    posterior that is amortised, by itself. Ensembles are judged by their potential, the mixture of the members'
+    densities as they are; where these are not normalised, sbi's `sample` draws from another mixture, and there is a
+    warning.
+
+    Examples
+    --------
+    A network that was never trained; `NPE(prior).append_simulations(theta, x).train()` makes better ones:
+
+    >>> import scorecal as sc, torch
+    >>> from sbi.inference import DirectPosterior
+    >>> from sbi.neural_nets import posterior_nn
+    >>> _ = torch.manual_seed(0)
+    >>> prior = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
+    >>> theta = prior.sample((200,))
+    >>> x = theta + 0.5 * torch.randn(200, 2)
+    >>> posterior = DirectPosterior(posterior_nn("maf")(theta, x), prior)
+    >>> predictions = sc.from_sbi(posterior, x)
+    >>> sc.kccsd_test(predictions, theta, rng=0).rejects()
+    True
+    """
+    _check_posterior(posterior)
+    if hasattr(posterior.potential_fn, "vector_field_estimator"):
+        return noised_posterior(posterior, x, 0.3 if noise_level is None else noise_level)
+    if noise_level is not None:
+        raise ValueError(f"`noise_level` is for NPSE and FMPE; a {type(posterior).__name__} has a density.")
+    prior = getattr(posterior, "prior", None) or posterior.potential_fn.prior
+    densities, base = log_densities(posterior, x), as_prior(prior)
+    _check_ensemble(posterior, base)
+    return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
+
+
+@dataclass(frozen=True, eq=False)
+class SbiPosterior:
+    """What `from_sbi` returns for a posterior with a density."""
+
+    posterior: Any
+    x: Array
+    dim: int
+    log_densities: Callable[[Array], Array]  # of theta (m, n, dim), up to a constant: (m, n)
+    prior: Prior | None
+
+    @property
+    def n(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def support(self) -> Support | None:
+        return getattr(self.prior, "support", None)
+
+    def __repr__(self) -> str:
+        return describe(self, type(self.posterior).__name__)
+
+    def score(self, theta: Array) -> Array:
+        """Gradients in theta, which broadcasts against (n, dim); NaN outside the prior, where sbi's are 0."""
+        return self._evaluate(theta)[1]
+
+    def log_prob(self, theta: Array) -> Array:
+        """Log-densities, up to a constant for each prediction; -inf outside the prior."""
+        return self._evaluate(theta)[0]
+
+    def _evaluate(self, theta: Array) -> tuple[Array, Array]:
+        import torch
+
+        points = theta.broadcast_to(*theta.shape[:-2], self.n, self.dim).reshape(-1, self.n, self.dim)
+        values, slopes = [], []
+        for part in points.detach().to(self.x.dtype).split(max(1, ROWS_AT_ONCE // self.n)):
+            inside = self._inside(part)
+            with torch.enable_grad():
+                part = part.requires_grad_()
+                value = self.log_densities(part)
+                (slope,) = torch.autograd.grad(value.sum(), part)
+            inside = inside & (value != -torch.inf)
+            values.append(torch.where(inside, value.detach(), -torch.inf))
+            slopes.append(torch.where(inside[..., None], slope, torch.nan))
+        shape = theta.shape[:-2]
+        return (
+            torch.cat(values).reshape(*shape, self.n).to(theta.dtype),
+            torch.cat(slopes).reshape(*shape, self.n, self.dim).to(theta.dtype),
+        )
+
+    def _inside(self, theta: Array) -> Array:
+        if self.support is None:
+            return theta.new_ones(theta.shape[:-1], dtype=bool)
+        return self.support.contains(theta)
+
+
+def _check_ensemble(posterior: Any, prior: Prior | None) -> None:
+    members = getattr(posterior, "posteriors", [])
+    normalised = all(hasattr(member, "posterior_estimator") for member in members)
+    if members and not (normalised and getattr(prior, "support", None) is None):
+        warnings.warn(
+            "`posterior` is an ensemble whose members are not normalised: it is judged by its potential, the mixture "
+            "of their densities as they are, and not by the mixture that its `sample` draws from, which gives each "
+            "member its weight. They are the same where members agree on the evidence, or on what leaks out of the "
+            "prior.",
+            stacklevel=3,
+        )
+
+
+def _check_posterior(posterior: Any) -> None:
+    try:
+        import sbi  # noqa: F401
+    except ImportError:
+        raise ImportError('sbi is not installed: pip install "scorecal[sbi]".') from None
+    name = type(posterior).__name__
+    if not hasattr(posterior, "potential_fn"):
+        raise TypeError(
+            f"`posterior` must be a posterior of sbi, as `build_posterior` returns, but is a {name}, which has no "
+            "density here. Of a trainer, or a network that it trained, give `trainer.build_posterior()`."
+        )
+    if getattr(posterior, "_apply_correction", False) or name == "FilteredDirectPosterior":
+        raise TypeError(
+            f"`posterior`, a {name}, holds for the one observation that it was corrected or filtered for, and not for "
+            "a batch. Judge the posterior of the first round."
+        )

@@ -1,0 +1,67 @@
+"""Priors of sbi, as base measures, and where they end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...._lib.arrays import Array
+from ...protocol import Prior
+from ...supports import Support
+from ..distribution_support import support_of
+from ..torch import from_torch, seeded_draws
+from .density import dim_of
+
+__all__ = ["SbiPrior", "as_prior"]
+
+
+@dataclass(frozen=True, eq=False)
+class SbiPrior:
+    """A prior that is not Gaussian, as the base measure."""
+
+    distribution: Any
+    n: int = 1
+
+    @property
+    def dim(self) -> int:
+        return dim_of(self.distribution)
+
+    @cached_property
+    def support(self) -> Support | None:
+        return support_of(self.distribution)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws (n_samples, 1, dim), by torch's own generator, seeded from `rng` and then put back."""
+        return seeded_draws(self.distribution, n_samples, rng)[:, None, :]
+
+
+def as_prior(distribution: Any) -> Prior | None:
+    """`Gaussian` where it is one."""
+    if distribution is None:
+        return None
+    try:
+        return from_torch(distribution.expand((1,)))  # type: ignore[return-value]
+    except (NotImplementedError, AttributeError, TypeError):  # sbi's own priors cannot be expanded
+        prior = SbiPrior(distribution)
+        _check_edges(prior)
+        return prior
+
+
+def _check_edges(prior: SbiPrior) -> None:
+    """A prior of somebody's own may end where it does not say: far beyond its draws its density must not be 0."""
+    draws = prior.sample(100, 0)[:, 0, :]
+    low, high = draws.amin(dim=0), draws.amax(dim=0)
+    for k in range(prior.dim):
+        for end in (2 * low - high, 2 * high - low):
+            point = draws[:1].clone()
+            point[0, k] = end[k]
+            if prior.support is not None and not bool(prior.support.contains(point)):
+                continue
+            if not bool(prior.distribution.log_prob(point).isfinite().all()):
+                raise ValueError(
+                    f"`posterior` has a prior whose density is 0 at {point[0].tolist()}, inside of what it says its "
+                    f"support is, {prior.support or 'all of R^d'}. Tests would reject a calibrated posterior for an "
+                    "edge that they do not know. Likely cause: a prior of your own without `lower_bound` and "
+                    "`upper_bound` for sbi's `process_prior`."
+                )

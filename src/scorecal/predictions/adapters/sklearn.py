@@ -1,0 +1,120 @@
+"""Predictions from regressors that give a distribution for each input: scikit-learn's and NGBoost's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..gaussian import Gaussian
+from ..protocol import Predictions
+from .dispatch import comes_from
+from .scipy import from_scipy
+
+__all__ = ["from_ngboost", "from_sklearn"]
+
+_JITTER = 1e-10  # the default `alpha` of scikit-learn's Gaussian processes: there for the Cholesky factor, not as noise
+
+
+def from_sklearn(model: Any, x: Any) -> Gaussian:
+    """Predictions of a fitted regressor of scikit-learn for the inputs `x`.
+
+    Parameters
+    ----------
+    model : GaussianProcessRegressor, BayesianRidge or ARDRegression
+        Fitted; or a `Pipeline` that ends in one.
+    x : array_like, shape (n, n_features)
+        Inputs, as `model.predict` takes them.
+
+    Returns
+    -------
+    Gaussian
+        Of the targets, noise included. The standard deviations that `GaussianProcessRegressor.predict` returns hold the
+        noise of a `WhiteKernel`, but not that of `alpha`, which is added here.
+
+    Examples
+    --------
+    >>> import numpy as np, scorecal as sc
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> x = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> model = GaussianProcessRegressor(alpha=0.04, optimizer=None).fit(x, x[:, 0])
+    >>> bool(np.all(sc.from_sklearn(model, x).scale > 0.2))
+    True
+    """
+    last = model
+    while comes_from(last, "sklearn.pipeline"):
+        last = last[-1]
+    names = {kind.__name__ for kind in type(last).__mro__ if kind.__module__.startswith("sklearn.")}
+    if not names & {"GaussianProcessRegressor", "BayesianRidge", "ARDRegression"}:
+        raise TypeError(
+            "`model` must be a GaussianProcessRegressor, a BayesianRidge or an ARDRegression of scikit-learn, but is a "
+            f"{type(last).__name__}. Of a search, give its `best_estimator_`; of another regressor, whose standard "
+            "deviations are those of the targets and not of their mean, `sc.Gaussian(mean, scale)`."
+        )
+    noise = _noise_variance(last) if "GaussianProcessRegressor" in names else 0.0
+    mean, std = model.predict(x, return_std=True)
+    variance = std**2 + noise
+    if not np.all(variance > 0):
+        row = int(np.argwhere(~(variance > 0))[0][0])
+        raise ValueError(
+            f"`model` predicts a standard deviation of {np.min(std[row])} for row {row} of `x`. Likely cause: a "
+            "Gaussian process without noise, at inputs that it was trained on; test it on others, or give it a "
+            "`WhiteKernel`."
+        )
+    return Gaussian(mean, np.sqrt(variance))
+
+
+def _noise_variance(model: Any) -> Any:
+    """The variance that `alpha` adds to the targets, for each of them, in their units."""
+    if not hasattr(model, "X_train_"):
+        raise ValueError("`model` is not fitted; call `model.fit` first.")
+    alpha = np.unique(model.alpha)
+    if alpha.size > 1:
+        raise ValueError(
+            f"`model` has an `alpha` of {alpha.size} different noise variances, of its training targets: it does not "
+            "say what the noise of new ones is. Add it yourself: `sc.Gaussian(mean, np.sqrt(std**2 + noise))`."
+        )
+    return alpha[0] * model._y_train_std**2 if alpha[0] > _JITTER else 0.0
+
+
+def from_ngboost(distribution: Any) -> Predictions:
+    """Predictions from what `pred_dist(X)` of a model of NGBoost returns.
+
+    Parameters
+    ----------
+    distribution : ngboost.distns.RegressionDistn
+        Of n rows.
+
+    Returns
+    -------
+    Predictions
+        `Gaussian` for `Normal` and `MultivariateNormal`; otherwise what `from_scipy` makes of it.
+
+    Examples
+    --------
+    >>> import numpy as np, scorecal as sc
+    >>> from ngboost.distns import LogNormal
+    >>> sc.from_ngboost(LogNormal(np.zeros((2, 50))))
+    ScipyDistribution(n=50, dim=1, lognorm)
+    """
+    kind = type(distribution)
+    if comes_from(distribution, "ngboost") and hasattr(kind, "pred_dist"):
+        raise TypeError(f"`distribution` is the {kind.__name__} itself; give `model.pred_dist(X)`.")
+    if not comes_from(distribution, "ngboost.distns"):
+        raise TypeError(f"`distribution` must be what `pred_dist(X)` of NGBoost returns, but is a {kind.__name__}.")
+    # Looked up in the class and in the instance itself: the distributions of NGBoost have every attribute, as None.
+    if hasattr(kind, "class_probs"):
+        raise TypeError(
+            "`distribution` is one of classes, which have no scores; use "
+            "`sc.Categorical(distribution.class_probs())` and `skce_test`."
+        )
+    if comes_from(distribution, "ngboost.distns.multivariate_normal"):
+        covariance = distribution.cov
+        symmetric = 0.5 * (covariance + covariance.mT)  # an inverse is not quite
+        return Gaussian(distribution.loc, covariance=symmetric)
+    if "dist" not in vars(distribution):
+        raise TypeError(
+            f"`distribution` is NGBoost's {kind.__name__}, which has no distribution of scipy inside; give its scores "
+            "in a `sc.ScoreFunction`."
+        )
+    return from_scipy(distribution.dist)

@@ -1,0 +1,129 @@
+"""Predictions from `torch.distributions`, flows included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._lib.arrays import Array
+from ..gaussian import Gaussian
+from ..mixture import GaussianMixture
+from ..protocol import Predictions
+from .distribution import BatchOfDistributions, check_distribution
+
+__all__ = ["ROWS_AT_ONCE", "TorchDistribution", "from_torch", "seeded_draws"]
+
+ROWS_AT_ONCE = 16384
+
+
+def from_torch(distribution: Any) -> Predictions:
+    """Predictions from a `torch.distributions` object of batch shape (n,).
+
+    Parameters
+    ----------
+    distribution : torch.distributions.Distribution
+        Of batch shape (n,) and event shape (d,) or (); a
+        `TransformedDistribution`, such as a flow, included.
+
+    Returns
+    -------
+    Predictions
+        `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
+        automatic differentiation of `log_prob`.
+
+    Examples
+    --------
+    >>> import scorecal as sc, torch
+    >>> from torch.distributions import Independent, Normal, StudentT
+    >>> mean = torch.linspace(-1.0, 1.0, 50)[:, None].expand(50, 2)
+    >>> sc.from_torch(Independent(Normal(mean, 1.0), 1))
+    Gaussian(n=50, dim=2, diagonal)
+    >>> sc.from_torch(Independent(StudentT(5.0, mean), 1))
+    TorchDistribution(n=50, dim=2, Independent)
+    """
+    torch = _torch()
+    if not isinstance(distribution, torch.distributions.Distribution):
+        raise TypeError(
+            f"`distribution` must be a `torch.distributions.Distribution`, but is a {type(distribution).__name__}."
+        )
+    if isinstance(distribution, torch.distributions.VonMises):
+        raise TypeError("`distribution` is VonMises, on a circle, which torch takes for a line; it has no score there.")
+    check_distribution(distribution, "Independent(distribution, 1)")
+    return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TorchDistribution(BatchOfDistributions):
+    """What `from_torch` returns for a distribution that has no closed forms here."""
+
+    def score(self, y: Array) -> Array:
+        """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
+        points = self.broadcast(y)
+        if points.ndim == 2:
+            return self._slope(points)
+        return _torch().cat([self._slope(part) for part in points.split(max(1, ROWS_AT_ONCE // self.n))])
+
+    def _slope(self, points: Array) -> Array:
+        torch = _torch()
+        try:
+            return torch.func.grad(lambda points: self.log_prob(points).sum())(points)
+        except RuntimeError:  # flows with backward passes of their own, which know no `torch.func`
+            with torch.enable_grad():
+                points = points.detach().clone().requires_grad_()
+                (slope,) = torch.autograd.grad(self.log_prob(points).sum(), points)
+            return slope
+
+    def broadcast(self, y: Array) -> Array:
+        if not isinstance(y, _torch().Tensor):
+            raise TypeError(f"`y` must be a torch tensor, as the predictions are torch's, but is a {type(y).__name__}.")
+        return y.broadcast_to(*y.shape[:-2], self.n, self.dim)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws (n_samples, n, dim), by torch's own generator, seeded from `rng` and then put back."""
+        draws = seeded_draws(self.distribution, n_samples, rng)
+        return draws if self.distribution.event_shape else draws[..., None]
+
+
+def seeded_draws(distribution: Any, n_samples: int, rng: Any) -> Array:
+    """Draws by torch's own generator, seeded from `rng` and then put back."""
+    torch = _torch()
+    seed = int(np.random.default_rng(rng).integers(2**63))
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(seed)
+        return distribution.sample((n_samples,))
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError('torch is not installed: pip install "scorecal[torch]".') from None
+    return torch
+
+
+def _as_gaussian(distribution: Any) -> Gaussian | None:
+    kinds = _torch().distributions
+    inner = distribution
+    if type(distribution) is kinds.Independent and distribution.reinterpreted_batch_ndims == 1:
+        inner = distribution.base_dist
+    if type(inner) is kinds.Normal:
+        return Gaussian(inner.loc, inner.scale if inner.loc.ndim > 1 else inner.scale[..., None])
+    if type(distribution) is kinds.MultivariateNormal:
+        return Gaussian(distribution.loc, covariance=distribution.covariance_matrix)
+    return None
+
+
+def _as_mixture(distribution: Any) -> GaussianMixture | None:
+    kinds = _torch().distributions
+    if type(distribution) is not kinds.MixtureSameFamily:
+        return None
+    parts = distribution.component_distribution
+    if type(parts) is kinds.Independent and parts.reinterpreted_batch_ndims == 1:
+        parts = parts.base_dist
+    if type(parts) is not kinds.Normal:
+        return None
+    weights = distribution.mixture_distribution.probs
+    scales = parts.scale if parts.loc.ndim == 3 else parts.scale[..., None]
+    return GaussianMixture(weights, parts.loc, scales)

@@ -1,0 +1,1 @@
+"""What is different on a graphics processor: memory, half precision, fused tiles."""

@@ -1,0 +1,111 @@
+r"""Test functions whose features are polynomials of ranks, for targets in standard coordinates.
+
+Any function f of mean zero under N(0, 1) is the Stein feature g' - y g = f of g = F / density, with F the integral of
+density times f. Taken for f the Legendre polynomials of the distribution function, whose mean and correlation are zero,
+it gives features that for standard Gaussian predictions are polynomials of the rank of the target (its probability
+integral transform): what SBC looks at along each dimension, and expected coverage along the radius. They are bounded,
+and no more skewed than a polynomial of a uniform number. For other predictions the Stein feature s g + g' adds a term
+(s + y) g, and has mean zero just the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+from .._lib.arrays import Array, array_namespace, like
+from .._lib.special import special
+from .test_functions import check_order
+
+__all__ = ["RadialRank", "Rank"]
+
+_LARGE = 1e3  # from here on, 1 / y is Mills' ratio to a millionth
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Legendre polynomials of the rank of the target along each dimension.
+
+    Parameters
+    ----------
+    order : int
+        1 sees bias, 2 scale, 3 skewness, 4 heavy tails.
+    """
+
+    order: int = 1
+    separable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_order("order", self.order)
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        xp = array_namespace(targets)
+        rank = special("ndtr", targets)
+        size = xp.abs(targets)
+        near = xp.minimum(size, like(_LARGE, targets))
+        mills = math.sqrt(2 * math.pi) * xp.exp(special("log_ndtr", -near) + 0.5 * near**2)
+        mills = xp.where(size < _LARGE, mills, 1.0 / xp.maximum(size, like(1.0, targets)))
+        value, integral = _legendre(self.order, rank)
+        # F / density, with F = rank (1 - rank) times a polynomial.
+        return value + special("ndtr", size) * mills * integral * (scores + targets)
+
+
+@dataclass(frozen=True)
+class RadialRank:
+    """Legendre polynomial of the rank of the target's distance from the origin.
+
+    Parameters
+    ----------
+    order : int
+        1 sees the overall scale, 2 and above the shape.
+    """
+
+    order: int = 1
+
+    def __post_init__(self) -> None:
+        check_order("order", self.order)
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        xp = array_namespace(targets)
+        d = targets.shape[1]
+        half = like(0.5 * d, targets)
+        squared = xp.sum(targets**2, axis=1, keepdims=True)
+        inside = special("gammainc", half + 0.0 * squared, 0.5 * squared)
+        outside = special("gammaincc", half + 0.0 * squared, 0.5 * squared)
+        tiny = float(xp.finfo(squared.dtype).smallest_normal)
+        # log of r times the density of r, the chi distribution
+        constant = (0.5 * d - 1.0) * math.log(2.0) + math.lgamma(0.5 * d)
+        log_density = 0.5 * d * xp.log(xp.maximum(squared, like(tiny, squared))) - 0.5 * squared - constant
+        extreme = log_density < 0.8 * math.log(tiny)
+        ratio = inside * outside * xp.exp(xp.where(extreme, 0.0 * log_density, -log_density))
+        far = 1.0 / xp.maximum(squared - d + 2.0, like(1.0, squared))
+        ratio = xp.where(extreme, xp.where(squared > d, far, like(1.0 / d, squared) + 0.0 * far), ratio)
+        value, integral = _legendre(self.order, inside)
+        trace = xp.sum(scores * targets, axis=1, keepdims=True)
+        return value + ratio * integral * (trace + squared)
+
+
+def _legendre(order: int, rank: Array) -> tuple[Array, Array]:
+    """The normalised polynomial of rank in (0, 1), and its integral from 0 over rank (1 - rank)."""
+    value, integral = _coefficients(order)
+    x = 2.0 * rank - 1.0
+    return _horner(value, x), _horner(integral, x)
+
+
+@cache
+def _coefficients(order: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The integral of P_k is -(1 - x^2) P_k' / (k (k + 1)), by Legendre's equation."""
+    from numpy.polynomial import legendre, polynomial
+
+    value = legendre.leg2poly([0.0] * order + [math.sqrt(2 * order + 1)])
+    integral = polynomial.polyder(value) * (-2.0 / (order * (order + 1)))
+    return tuple(map(float, value)), tuple(map(float, integral))
+
+
+def _horner(coefficients: tuple[float, ...], x: Array) -> Array:
+    total = 0.0 * x
+    for coefficient in reversed(coefficients):
+        total = total * x + coefficient
+    return total

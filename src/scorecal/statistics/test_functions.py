@@ -1,0 +1,142 @@
+r"""Kernels of finite rank on targets: a few test functions phi, each R^d -> R^d.
+
+The Stein operator makes one feature of each, s.phi + div phi, which has mean zero under the prediction. The kernel is
+the operator-valued one of appendix A, A(y, y') = sum_k phi_k(y) phi_k(y')', so that H is an inner product of features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from .._lib.arrays import Array, array_namespace, like
+from ..kernels.distances import Euclidean
+from ..kernels.radial import check_positive
+from ..predictions import Predictions
+
+__all__ = ["BoundedRadial", "Constant", "Cross", "FiniteRank", "Linear", "Polynomial", "Trace"]
+
+
+@runtime_checkable
+class FiniteRank(Protocol):
+    """Test functions, as the features (n, q) that they make of targets and scores (n, d).
+
+    `separable` ones have d features, each of one dimension and along it.
+    """
+
+    def features(self, targets: Array, scores: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The kernel 1. On targets it sees a bias, E s = 0; between predictions it makes no difference between them.
+
+    Examples
+    --------
+    >>> import scorecal as sc
+    >>> predictions, y = sc.experiments.mgm(200, 0.3, rng=0)
+    >>> one = sc.kernels.Constant()
+    >>> sc.kccsd_test(predictions, y, target_kernel=one, distribution_kernel=one, rng=0).pvalue
+    0.001
+    """
+
+    separable: ClassVar[bool] = True
+
+    @property
+    def bandwidth(self) -> float:
+        return 1.0
+
+    @property
+    def outer(self) -> str:
+        return "gaussian"
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        return scores
+
+    def distance(
+        self, predictions: Predictions, reference: Array, rng: np.random.Generator
+    ) -> tuple[Euclidean, dict[str, float]]:
+        """No prediction is far from another."""
+        return Euclidean(array_namespace(reference).zeros_like(reference[:, :1])), {}
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The kernel y.y': E[s_a y_b] = -1 for a = b and 0 otherwise. Sees scale and correlation."""
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        xp = array_namespace(targets)
+        n, d = targets.shape
+        products = scores[:, :, None] * targets[:, None, :] + like(np.eye(d), targets)
+        return xp.reshape(products, (n, d * d))
+
+
+@dataclass(frozen=True)
+class Cross:
+    """Those features of `Linear` that pair two different dimensions. Sees correlation, and no scale."""
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        d = targets.shape[1]
+        if d < 2:
+            raise ValueError("`Cross` pairs different dimensions of the targets, which have only one.")
+        rows, cols = np.nonzero(~np.eye(d, dtype=bool))
+        xp = array_namespace(targets)
+        index = [xp.asarray(part, device=getattr(targets, "device", None)) for part in (rows, cols)]
+        return xp.take(scores, index[0], axis=1) * xp.take(targets, index[1], axis=1)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The test function phi(y) = y: E[s.y] = -d. Sees the overall scale."""
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        return array_namespace(targets).sum(scores * targets, axis=1, keepdims=True) + float(targets.shape[1])
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """The test functions y_a^degree along each dimension a: moments of order degree + 1, far tails included.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1; 2 sees skewness, 3 kurtosis.
+    """
+
+    degree: int = 2
+    separable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_order("degree", self.degree)
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        return (scores * targets + float(self.degree)) * targets ** (self.degree - 1)
+
+
+@dataclass(frozen=True)
+class BoundedRadial:
+    """The test function ``exp(-|y|^2 / (2 c)) y``: overall scale and tails, by a feature that is bounded.
+
+    Parameters
+    ----------
+    c : float
+        Square of the distance from the origin up to which it is close to `Trace`.
+    """
+
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("c", self.c)
+
+    def features(self, targets: Array, scores: Array) -> Array:
+        xp = array_namespace(targets)
+        squared = xp.sum(targets**2, axis=1, keepdims=True)
+        trace = xp.sum(scores * targets, axis=1, keepdims=True) + float(targets.shape[1])
+        return xp.exp(-0.5 / self.c * squared) * (trace - squared / self.c)
+
+
+def check_order(name: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"`{name}` must be a positive integer, but is {value!r}.")

@@ -1,0 +1,151 @@
+"""Targets and scores in the coordinates of the views, and the functions that views are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, like
+from .._pipeline import stream_of_noise
+from ..coordinates import Coordinates, natural
+from ..coordinates.identity import identity, name_of
+from ..coordinates.mapped import InDtype, map_predictions
+from ..coordinates.whiten import Whitening, whitening_of
+from ..predictions import Predictions, evaluate_score
+
+__all__ = ["Space", "space_of"]
+
+_N_DRAWS = 16  # of the noise of each target
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Predictions on all of R^d at one noise level, with S draws of each target's noise (one without noise)."""
+
+    predictions: Predictions
+    targets: Array  # (S, n, d)
+    scores: Array  # (S, n, d)
+    name: str
+    rounding: float  # traits of predictions that vary by less, in units of the frame, do not vary
+
+    @cached_property
+    def whitening(self) -> Whitening:
+        return whitening_of(self.predictions, self.targets[0, ...])
+
+    @cached_property
+    def framed(self) -> Predictions:
+        return self.whitening.framed(self.predictions, self.targets[0, ...])
+
+    @cached_property
+    def whitened(self) -> tuple[Array, Array]:
+        return self.whitening.whitened(self.targets, self.scores)
+
+    @cached_property
+    def marginal(self) -> tuple[Array, Array]:
+        return self.whitening.marginal(self.targets, self.scores)
+
+    @cached_property
+    def kept(self) -> Array | None:
+        """1 for predictions with a fitted spread and 0 for others, (n, 1); None if all have one.
+
+        Far from where a prediction lives, features have mean zero by values too rare to occur: signs would not do.
+        """
+        unfitted = self.whitening.unfitted
+        if np.all(unfitted):
+            raise ValueError(
+                "`predictions`: no spread can be fitted to the scores of any of them: nothing is left to judge. "
+                "Likely causes: scores of the wrong sign, a bounded support that was not given, or base points far "
+                "from the predictions. `kccsd_test` needs no spread."
+            )
+        return like(~unfitted[:, None], self.targets) if np.any(unfitted) else None
+
+    @cached_property
+    def location(self) -> Array:
+        """Of each prediction in the frame, (n, d)."""
+        return self.whitening.frame.inverse(self.whitening.location)
+
+    @cached_property
+    def traits(self) -> Array:
+        """Location and logarithm of the spread, each in units of how it varies; those that do not vary are left out."""
+        xp = array_namespace(self.location)
+        spread = (self.whitening.log_spread - xp.mean(self.whitening.log_spread))[:, None]
+        parts = []
+        for part in (self.location, spread):
+            size = as_float(xp.mean(part**2)) ** 0.5
+            if size > self.rounding:
+                parts.append(part / size)
+        return xp.concat(parts, axis=1) if parts else self.location[:, :0]
+
+    @property
+    def alike(self) -> bool:
+        """Whether all predictions are in the same place."""
+        xp = array_namespace(self.location)
+        return as_float(xp.max(xp.abs(self.location))) <= self.rounding
+
+    @cached_property
+    def directions(self) -> dict[str, Array]:
+        """Locations less their mean, (n, d), where a step along them is a step of the location itself."""
+        xp = array_namespace(self.location)
+        gap = self.whitening.location - self.whitening.frame.mean
+        return {
+            "whitened": (self.whitening.inverse_root @ self.location[..., None])[..., 0],
+            "marginal": gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0)),
+        }
+
+    @cached_property
+    def component(self) -> tuple[Array, Array, Array]:
+        """Of a mixture: targets in units of each of its K Gaussians, scores (K, n, d), and shares (K, n, 1).
+
+        Features averaged by the shares r_k are those of one test function, the sum of r_k scale_k phi(z_k).
+        """
+        mixture: Any = self.predictions
+        y = self.targets[0, ...]
+        xp = array_namespace(y)
+        z = xp.permute_dims((y[:, None, :] - mixture.means) / mixture.scales, (1, 0, 2))
+        return z, -z, xp.permute_dims(mixture.shares(y), (1, 0))[..., None]
+
+    @cached_property
+    def surplus(self) -> Array:
+        """Of a mixture: the probability of each component given the target, less its weight, (n, K)."""
+        mixture: Any = self.predictions
+        return mixture.shares(self.targets[0, ...]) - mixture.weights
+
+    def at(self, coordinates: str) -> tuple[Array, Array, Array]:
+        """Targets and scores (S, n, d), and how much each of S counts, (S, n, 1)."""
+        if coordinates == "component":
+            return self.component
+        targets, scores = (self.targets, self.scores) if coordinates == "natural" else getattr(self, coordinates)
+        shares = array_namespace(targets).ones_like(targets[:, :, :1]) / targets.shape[0]
+        kept = None if coordinates == "natural" else self.kept
+        return targets, scores, shares if kept is None else shares * kept
+
+
+def space_of(
+    predictions: Any, y: Array, noise: float, rng: np.random.Generator, coordinates: Coordinates | None = None
+) -> Space:
+    """The space of views with this noise; 0 stands for the noise, if any, that the predictions come with."""
+    if noise:
+        predictions = predictions.noisy(noise)
+    if hasattr(predictions, "noised"):
+        child = stream_of_noise(rng)
+        xp = array_namespace(y)
+        targets = xp.stack([predictions.noised(y, child) for _ in range(_N_DRAWS)])
+        return _space(predictions, targets, evaluate_score(predictions, targets), predictions.noise)
+    coordinates = natural(predictions) if coordinates is None else coordinates
+    unbounded, located, scores = coordinates(predictions, y)
+    name = "" if coordinates is identity else name_of(coordinates, predictions)
+    return _space(unbounded, located[None, ...], scores[None, ...], name)
+
+
+def _space(predictions: Any, targets: Array, scores: Array, name: str) -> Space:
+    """In the widest dtype, for numbers are few, compared to pairs; models are asked in the dtype of the targets."""
+    xp = array_namespace(targets)
+    dtype = accumulation_dtype(targets)
+    rounding = 1e3 * float(xp.finfo(targets.dtype).eps)
+    if dtype != targets.dtype and not hasattr(predictions, "moments"):
+        predictions = map_predictions(predictions, targets[0, ...], InDtype(targets.dtype), predictions.dim)
+    targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
+    return Space(predictions, targets, scores, f"{name}, whiten()" if name else "whiten()", rounding)

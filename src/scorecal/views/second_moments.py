@@ -1,0 +1,81 @@
+"""Second moments of whitened targets, E[s.z] + d, which tell a wrong spread from a wrong shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._lib.arrays import to_numpy
+from .frame import Space
+
+__all__ = ["Spread", "spread_in"]
+
+_ROUNDING = 1e-3  # whitened and marginal coordinates that differ by less are the same
+
+
+@dataclass(frozen=True)
+class Spread:
+    """All but the ratios in standard errors; below 0, targets spread too much."""
+
+    ratio: float  # of the second moment to what is claimed
+    marginal_ratio: float  # the same with each dimension in units of its own spread
+    overall: float
+    alone: list[float]  # each dimension
+    joint: float  # overall less marginal: of mean zero if correlations are right and spreads wrong by one factor
+    unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
+    crossed: float  # the clearest of two dimensions together, about their means
+
+
+def spread_in(space: Space, coordinates: str) -> Spread:
+    """In the coordinates of a view; of single dimensions, where these are whitened or marginal."""
+    z, s, shares = _rows(space, "whitened" if coordinates == "marginal" else coordinates)
+    dim = z.shape[2]
+    traces = _traces(z, s, shares)
+    alone, apart = [], traces
+    if coordinates in ("whitened", "marginal"):
+        u, t, equal = _rows(space, "marginal")
+        alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
+        apart = _traces(u, t, equal)
+    off = np.sum(s * shares, axis=0)
+    z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
+    both = [(a, b) for a in range(dim) for b in range(a)]
+    crossed = [_in_errors(np.sum((z[..., a] * s[..., b] + z[..., b] * s[..., a]) * shares[..., 0], 0)) for a, b in both]
+    return Spread(
+        1.0 - float(np.mean(traces)) / dim,
+        1.0 - float(np.mean(apart)) / dim,
+        _in_errors(traces),
+        alone,
+        _in_errors(traces - apart) if np.std(traces - apart) > _ROUNDING * np.std(traces) else 0.0,
+        _without_shift(_traces(z, s, shares), off),
+        max(map(abs, crossed), default=0.0),
+    )
+
+
+def _rows(space: Space, coordinates: str) -> list[np.ndarray]:
+    """Targets, scores and shares of the rows that are kept."""
+    parts = [to_numpy(part).astype(np.float64) for part in space.at(coordinates)]
+    kept = np.sum(parts[2], axis=(0, 2)) > 0
+    return [part[:, kept, :] for part in parts]
+
+
+def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sum(np.sum(z * s + 1.0, axis=2, keepdims=True) * shares, axis=(0, 2)))
+
+
+def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:
+    """A shift moves the mean of f by -Cov(f, s) times it, and that of s by -Cov(s, s): f is regressed on s."""
+    n, dim = off.shape
+    if n < 4 * dim + 10:  # too few for a regression
+        return _in_errors(centred)
+    shift, around = off.mean(axis=0), off - off.mean(axis=0)
+    inverse = np.linalg.pinv(around.T @ around / n)
+    slopes = inverse @ (around.T @ centred) / n
+    left = centred - centred.mean() - around @ slopes
+    error = np.std(left * (1.0 - around @ inverse @ shift)) / np.sqrt(n - dim)  # that of the slopes included
+    return float((centred.mean() - slopes @ shift) / error) if error > 0 else 0.0
+
+
+def _in_errors(values: np.ndarray) -> float:
+    error = np.std(values) / np.sqrt(len(values) - 1.0) if len(values) > 1 else 0.0
+    return float(np.mean(values) / error) if error > 0 else 0.0

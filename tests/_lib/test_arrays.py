@@ -1,0 +1,77 @@
+"""The same numbers from every array library, derivatives included."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import scorecal as sc
+from scorecal._lib.arrays import to_numpy
+
+K = sc.kernels
+RNG = np.random.default_rng(20)
+N, D = 70, 3
+MEAN = RNG.normal(size=(N, D))
+Y = MEAN + RNG.normal(size=(N, D))
+SCALE = RNG.uniform(0.5, 2.0, size=(N, D))
+ROOT = RNG.normal(size=(N, D, D))
+COVARIANCE = ROOT @ np.swapaxes(ROOT, 1, 2) + 0.5 * np.eye(D)
+WEIGHTS = RNG.dirichlet(np.ones(2), size=N)
+MEANS = RNG.normal(size=(N, 2, D))
+POINTS = RNG.normal(size=(6, D))
+
+
+def predictions_of(kind, array):
+    if kind == "isotropic":
+        return sc.Gaussian(array(MEAN), array(SCALE[:, 0]))
+    if kind == "diagonal":
+        return sc.Gaussian(array(MEAN), array(SCALE))
+    if kind == "full":
+        return sc.Gaussian(array(MEAN), covariance=array(COVARIANCE))
+    if kind == "mixture":
+        return sc.GaussianMixture(array(WEIGHTS), array(MEANS), array(SCALE[:, :2]))
+    if kind == "scores":
+        return sc.Scores(array(MEAN - Y), array(MEAN[:, None, :] - POINTS), array(POINTS))
+    mean = array(MEAN)
+    return sc.ScoreFunction(lambda y: mean - y, N, D)
+
+
+CASES = [
+    ("isotropic", K.GFD(), K.Gaussian()),
+    ("isotropic", K.KGFD(), K.IMQ()),
+    ("isotropic", K.MMD(), K.Gaussian()),
+    ("isotropic", K.Wasserstein(), K.IMQ(beta=-0.3, c=2.0)),
+    ("diagonal", K.GFD(base="match", outer="imq"), K.Gaussian(1.5)),
+    ("diagonal", K.KGFD(K.Gaussian(1.0)), K.Gaussian()),
+    ("diagonal", K.MMD(), K.IMQ()),
+    ("diagonal", K.Wasserstein(outer="linear"), K.Gaussian()),
+    ("full", K.GFD(), K.Gaussian()),
+    ("full", K.KGFD(), K.Gaussian()),
+    ("full", K.MMD(), K.Gaussian()),
+    ("full", K.Wasserstein(n_samples=5), K.Gaussian()),
+    ("mixture", K.GFD(n_base=4), K.IMQ()),
+    ("mixture", K.MMD(K.IMQ(), n_samples=3), K.Gaussian()),
+    ("scores", K.GFD(), K.Gaussian()),
+    ("scores", K.KGFD(K.IMQ()), K.Gaussian()),
+    ("function", K.GFD(n_base=5), K.Gaussian()),
+    ("function", K.KGFD(base=POINTS), K.Gaussian()),
+]
+
+
+@pytest.mark.parametrize(("kind", "distribution", "target"), CASES, ids=lambda value: str(value)[:60])
+def test_agrees_with_numpy(backend, kind, distribution, target):
+    def chosen(array):
+        moved = {"base": array(POINTS)} if isinstance(getattr(distribution, "base", None), np.ndarray) else {}
+        return {"distribution_kernel": dataclasses.replace(distribution, **moved), "target_kernel": target, "rng": 3}
+
+    expected = sc.kccsd_test(predictions_of(kind, np.asarray), Y, n_resamples=50, **chosen(np.asarray))
+    predictions, y = predictions_of(kind, backend.array), backend.array(Y)
+    actual = sc.kccsd_test(predictions, y, n_resamples=50, **chosen(backend.array))
+    assert actual.statistic == pytest.approx(expected.statistic, rel=1e-10)
+    assert actual.pvalue == expected.pvalue
+    np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(actual.contributions, expected.contributions, rtol=1e-10, atol=1e-12)
+    assert dict(actual.bandwidths) == pytest.approx(dict(expected.bandwidths), rel=1e-10)
+    value = sc.kccsd(predictions, y, **chosen(backend.array))
+    assert type(value).__module__.split(".")[0] == type(y).__module__.split(".")[0]
+    assert float(to_numpy(value)) == actual.statistic

@@ -1,0 +1,299 @@
+"""`scorecal test`: files in, a verdict out, and one line for whatever is wrong with a file."""
+
+import json
+import shlex
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+import scorecal as sc
+from scorecal.cli import main
+
+N = 300
+COLUMNS = ("mu", "mv", "su", "sv", "u", "v", "season")
+
+
+@pytest.fixture(scope="module")
+def columns():
+    """Means, standard deviations that are too small by a fifth, targets and a label."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(N, 2))
+    y = mean + rng.normal(size=(N, 2))
+    values = np.concatenate([mean, np.full((N, 2), 0.8), y], axis=1)
+    return {**dict(zip(COLUMNS, values.T, strict=False)), "season": np.where(np.arange(N) % 2, "dry", "wet")}
+
+
+def write(path, columns, delimiter=",", start=""):
+    rows = zip(*columns.values(), strict=True)
+    lines = [delimiter.join(columns), *(delimiter.join(map(str, row)) for row in rows)]
+    path.write_text(start + "\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+BOTH = ["--mean", "mu", "mv", "--std", "su", "sv", "--target", "u", "v"]
+ONE = ["--mean", "mu", "--std", "su", "--target", "u"]
+
+
+def result_of(capsys, *arguments):
+    assert main(["test", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_csv_gives_the_result_of_the_library(columns, tmp_path, capsys):
+    found = result_of(capsys, write(tmp_path / "a.csv", columns), *BOTH, "--n-resamples", "199", "--seed", "3")
+    mean, std, y = (np.stack([columns[k] for k in names], 1) for names in (("mu", "mv"), ("su", "sv"), ("u", "v")))
+    expected = sc.calibration_test(sc.Gaussian(mean, std), y, n_resamples=199, rng=3)
+    assert (found["pvalue"], found["n"], found["alpha"]) == (expected.pvalue, N, 0.05)
+    assert found["statistic"] == pytest.approx(expected.statistic)
+    assert found["rejected"] is True
+    assert found["seen"] == ["over-confidence"]
+    assert [view["name"] for view in found["views"]] == [view.name for view in expected.views]
+    assert [part["name"] for part in found["dimensions"]] == ["u", "v"]
+    assert found["dimensions"][0]["confidence_ratio"]["low"] > 1
+
+
+@pytest.mark.parametrize("kind", ["semicolon", "tab", "mark", "parquet", "covariance", "npz"])
+def test_every_kind_of_file_gives_the_same(columns, tmp_path, capsys, kind):
+    expected = result_of(capsys, write(tmp_path / "a.csv", columns), *BOTH)
+    options = BOTH
+    if kind == "parquet":
+        parquet.write_table(pyarrow.table(columns), path := tmp_path / "a.parquet")
+    elif kind == "covariance":
+        more = {**columns, "cuu": columns["su"] ** 2, "cuv": 0 * columns["su"], "cvv": columns["sv"] ** 2}
+        path = write(tmp_path / "b.csv", more)
+        options = ["--mean", "mu", "mv", "--covariance", "cuu", "cuv", "cvv", "--target", "u", "v"]
+    elif kind == "npz":
+        predictions = sc.Gaussian(np.stack([columns["mu"], columns["mv"]], 1), 0.8)
+        y, base = np.stack([columns["u"], columns["v"]], 1), np.random.default_rng(1).normal(size=(6, 2))
+        at_base = np.moveaxis(predictions.score(base[:, None, :]), 0, 1)
+        path, options = tmp_path / "a.npz", []
+        np.savez(path, targets=y, scores=predictions.score(y), base_scores=at_base, base_points=base)
+    else:
+        delimiter, start = {"semicolon": (";", ""), "tab": ("\t", ""), "mark": (",", "\ufeff")}[kind]
+        path = write(tmp_path / "b.csv", columns, delimiter, start)
+    found = result_of(capsys, str(path), *options)
+    assert found["seen"] == expected["seen"]
+    same = 1e-6 if kind != "npz" else 0.05  # scores know nothing of covariances: the views of one kind are combined
+    assert found["dimensions"][0]["confidence_ratio"]["value"] == pytest.approx(
+        expected["dimensions"][0]["confidence_ratio"]["value"], rel=same
+    )
+    assert found["pvalue"] == pytest.approx(expected["pvalue"], abs=0.01)
+
+
+def test_words_and_exit_status(columns, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", columns)
+    assert main(["test", path, *BOTH, "--by", "season"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Calibration is rejected at level 0.05.")
+    assert "u: over-confident, the true spread being 1." in out
+    assert "season = " in out
+    assert main(["test", path, *BOTH, "--fail-on-rejection"]) == 1
+    wide = write(tmp_path / "b.csv", {**columns, "su": columns["su"] / 0.8, "sv": columns["sv"] / 0.8})
+    assert main(["test", wide, *BOTH, "--fail-on-rejection", "--alpha", "0.001"]) == 0
+    assert "Calibration is not rejected at level 0.001." in capsys.readouterr().out
+
+
+def changed(columns, name, row, value):
+    new = np.array(columns[name], dtype=object)
+    new[row] = value
+    return {**columns, name: new}
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "value", "message"),
+    [
+        ("su", 4, "abc", "line 6, column 'su': 'abc' is not a number."),
+        ("u", 0, "", "line 2, column 'u': the value is missing; drop the row or fill it."),
+        ("mu", 298, "nan", "line 300, column 'mu': the value is nan; drop or fill such rows first."),
+        ("mu", 1, "inf", "line 3, column 'mu': the value is inf"),
+        ("su", 7, "-1", "line 9, column 'su': a standard deviation must be positive, but is -1."),
+        ("su", 7, "0", "line 9, column 'su': a standard deviation must be positive, but is 0."),
+        ("u", 2, "1,5", "line 4: 8 values, where the header has 7 names."),
+    ],
+)
+def test_bad_values_are_told_with_their_place(columns, tmp_path, capsys, name, row, value, message):
+    path = write(tmp_path / "bad.csv", changed(columns, name, row, value))
+    assert main(["test", path, *ONE]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"scorecal test: {path}, ")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("mu,su,u\n", "there are no rows below the header"),
+        ("mu,su\n1,2\n", "there is no column 'u'; the columns are 'mu', 'su'."),
+        ("mu,su,u,u\n1,2,3,4\n", "there is more than one column 'u'"),
+        ("mu,su,u\n1,1,1\n", "must hold at least 2 targets"),
+        (b"\xff\xfe\x00", "not a text file in UTF-8"),
+        ('mu,su,u\n1,"2,3\n' + 200_000 * "x", "likely cause: a quote that is not closed"),
+        ("mu,su,u\n1,1_000,1\n", "line 2, column 'su': '1_000' is not a number"),
+        ("mu,su,u\n\n\n1,1,1\n2,-1,1\n", "line 5, column 'su': a standard deviation must be positive"),
+        ('mu,su,u,text\n1,1,1,"a\nb"\n2,1,x,"c\nd"\n', "line 4, column 'u': 'x' is not a number"),
+    ],
+)
+def test_bad_files(tmp_path, capsys, text, message):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert main(["test", str(path), *ONE]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--mean", "mu", "--target", "u", "v", "--std", "su"], "name 1 and 2"),
+        (["--mean", "mu", "--target", "u"], "one of --std and --covariance is needed"),
+        (["--mean", "mu", "mv", "--target", "u", "v", "--std", "su"], "--std must name 2 columns"),
+        (["--mean", "mu", "mv", "--target", "u", "v", "--covariance", "su", "sv"], "--covariance must name 3 columns"),
+        (["--mean", "mu", "mv", "--target", "u", "v", "--covariance", "su", "u", "sv"], "is not positive definite"),
+    ],
+)
+def test_bad_options(columns, tmp_path, capsys, options, message):
+    assert main(["test", write(tmp_path / "a.csv", columns), *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_odd_headers_and_columns_used_twice(columns, tmp_path, capsys):
+    renamed = {'"mu, m"': columns["mu"], "s": columns["su"], '"u, m"': columns["u"]}
+    path = write(tmp_path / "a.csv", renamed, ";")
+    found = result_of(capsys, path, "--mean", "mu, m", "--std", "s", "--target", "u, m", "--by", "mu, m")
+    assert found["n"] == N
+    parquet.write_table(pyarrow.table(columns), path := tmp_path / "a.parquet")
+    assert main(["test", str(path), *ONE, "--by", "mu", "season"]) == 0
+    assert "\nmu " in capsys.readouterr().out.split("where it differs most")[1]
+
+
+def test_a_level_that_cannot_be_reached_is_refused(columns, tmp_path, capsys):
+    """With 999 draws no p-value is below .001: a gate at .0001 would never close."""
+    path = write(tmp_path / "a.csv", columns)
+    assert main(["test", path, *ONE, "--alpha", "0.0001", "--fail-on-rejection"]) == 2
+    assert "give --n-resamples 9999 or more" in capsys.readouterr().err
+    assert main(["test", path, *ONE, "--alpha", "0.02", "--n-resamples", "49"]) == 0
+
+
+def test_who_reads_the_output_may_stop(columns, tmp_path):
+    path = write(tmp_path / "a.csv", columns)
+    options = ["test", path, *ONE, "--fail-on-rejection", "--report", str(tmp_path / "r.html")]
+    code = f"import sys; from scorecal.cli import main; sys.exit(main({options!r}))"
+    for rest in ("| head -c 0", ">&-"):
+        piped = f"{sys.executable} -c {shlex.quote(code)} {rest}; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        assert done.stdout.splitlines()[-1] == "1"
+        assert (tmp_path / "r.html").exists()
+        (tmp_path / "r.html").unlink()
+
+
+def test_too_few_rows_for_regions_are_told(columns, tmp_path, capsys):
+    few = {name: values[:150] for name, values in columns.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["test", write(tmp_path / "a.csv", few), *ONE, "--by", "season"]) == 0
+    assert "no region of 'season' has 100 or more of the 150 rows" in capsys.readouterr().err
+
+
+def test_the_region_comes_with_its_sizes(columns, tmp_path, capsys):
+    spoilt = dict(
+        columns, u=np.asarray(columns["u"], float) + 1.5 * (np.asarray(columns["season"]) == columns["season"][0])
+    )
+    where = result_of(capsys, write(tmp_path / "a.csv", spoilt), *ONE, "--by", "season")["where"]
+    assert where["name"] == f"season = {columns['season'][0]}"
+    assert where["bias"][0]["high"] < -1.0
+    assert where["rest_bias"][0]["low"] < 0.2
+
+
+def test_a_defect_is_no_rejection(columns, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("scorecal.cli.test.diagnose", lambda *_, **__: 1 / 0)
+    assert main(["test", write(tmp_path / "a.csv", columns), *ONE, "--fail-on-rejection"]) == 3
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_npz_is_never_unpickled(tmp_path, capsys):
+    class Bomb:
+        def __reduce__(self):
+            return (Path(tmp_path / "exploded").touch, ())
+
+    bad = tmp_path / "bad.npz"
+    np.savez(bad, targets=np.array([Bomb()]), scores=np.ones((2, 1)), base_scores=np.ones(1), base_points=np.ones(1))
+    assert main(["test", str(bad)]) == 2
+    assert "cannot be read as arrays of numbers" in capsys.readouterr().err
+    assert not (tmp_path / "exploded").exists()
+    np.savez(bad, targets=np.ones((5, 1)))
+    assert main(["test", str(bad)]) == 2
+    assert "there is no array 'scores'" in capsys.readouterr().err
+    for targets in (np.full((5, 1), np.nan), np.float64(1.0), np.array(["a"])):
+        np.savez(
+            bad, targets=targets, scores=np.ones((5, 1)), base_scores=np.ones((5, 2, 1)), base_points=np.ones((2, 1))
+        )
+        assert main(["test", str(bad)]) == 2
+        assert "array 'targets': must hold finite numbers" in capsys.readouterr().err
+    for content in (b"", b"\x93NUMPY"):
+        bad.write_bytes(content)
+        assert main(["test", str(bad)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    bad.write_text("no zip")
+    assert main(["test", str(bad)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main(["test", str(tmp_path / "missing.csv"), *ONE]) == 2
+    assert "missing.csv" in capsys.readouterr().err
+
+
+def test_parquet_is_checked_too(columns, tmp_path, capsys):
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({**columns, "su": np.where(np.arange(N) == 5, np.nan, 0.8)}), path)
+    assert main(["test", str(path), *ONE]) == 2
+    assert "row 6, column 'su': the value must be a finite number, but is nan" in capsys.readouterr().err
+    assert main(["test", str(path), "--mean", "season", "--std", "sv", "--target", "u"]) == 2
+    assert "column 'season': holds string, not numbers" in capsys.readouterr().err
+    path.write_text("no parquet")
+    assert main(["test", str(path), *ONE]) == 2
+    assert "not a Parquet file" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_million_rows(tmp_path):
+    """In less than 3 GB, in a process of its own."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=10**6)
+    table = np.stack([mean, np.ones(10**6), mean + rng.normal(size=10**6)], 1)
+    path = tmp_path / "million.csv"
+    np.savetxt(path, table, "%.6g", ",", header="mu,su,u", comments="")
+    script = (
+        "import resource, sys; from scorecal.cli import main; status = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "test", path, *ONE, "--json", "--report", tmp_path / "report.html"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (tmp_path / "report.html").stat().st_size < 1e6
+    assert json.loads(done.stdout)["n"] == 10**6
+    assert int(done.stderr.split()[-1]) * 1024 < 3e9
+
+
+def test_completion_of_shells(tmp_path):
+    script = subprocess.run(
+        [sys.executable, "-c", "from scorecal.cli import main; main(['--print-completion', 'bash'])"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    (tmp_path / "complete.sh").write_text(script)
+    typed = "COMP_WORDS=(scorecal test --fail); COMP_CWORD=2; COMP_LINE='scorecal test --fail'; COMP_POINT=20"
+    command = f"source {tmp_path}/complete.sh; {typed}; _shtab_scorecal; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "--fail-on-rejection"

@@ -1,0 +1,58 @@
+"""The power study that is kept in the repository: what it must show, and that this code is what it was run with."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from scorecal.experiments.power.grid import SIZES, cells_of, null_cells_of, situations
+from scorecal.experiments.power.study import as_csv, as_markdown, summary
+from scorecal.experiments.sweep.sweep import Task, run_task
+
+FOLDER = Path(__file__).parents[2] / "docs" / "power"
+
+
+def read(name):
+    with open(FOLDER / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def rates():
+    names = {(row.name, str(row.dim)): row.model.name for row in situations()}
+    return {
+        (names[row["flaw"], row["d"]], int(row["n"]), row["test"]): (int(row["rejections"]), int(row["repetitions"]))
+        for row in read("power.csv")
+    }
+
+
+def test_every_cell_is_there(rates):
+    wanted = {(c.model.name, c.n, c.test.name): 400 for c in cells_of(situations(), SIZES)}
+    wanted |= {(c.model.name, c.n, c.test.name): 2000 for c in null_cells_of(situations(), SIZES)}
+    assert {cell: repetitions for cell, (_, repetitions) in rates.items()} == wanted
+
+
+def test_level_in_every_calibrated_cell(rates):
+    null = [(c.model.name, c.n, c.test.name) for c in null_cells_of(situations(), SIZES)]
+    assert len(null) == 90
+    assert max(rates[cell][0] for cell in null) <= 130
+
+
+def test_tables_are_those_of_the_rates(rates):
+    assert as_csv(rates, SIZES) == (FOLDER / "power.csv").read_text()
+    assert as_markdown(rates, SIZES) == (FOLDER / "power.md").read_text()
+    assert summary(rates, SIZES) in (FOLDER / "power.md").read_text()
+
+
+@pytest.mark.parametrize("flaw", ["scale 0.9", "modes, weight 0.7", "bounded, none", "skewed, location 0.2"])
+def test_this_code_gives_the_p_values_of_the_study(flaw):
+    """Of its first data sets, in three dimensions with n = 100."""
+    recorded = {
+        r["test"]: float(r["pvalue"]) for r in read("first.csv") if (r["flaw"], r["d"], r["n"]) == (flaw, "3", "100")
+    }
+    row = next(row for row in situations() if (row.name, row.dim) == (flaw, 3))
+    cells = [*cells_of([row], [100]), *null_cells_of([row], [100])]
+    tests = {c.test.name: c.test for c in cells if c.test.name != "skce_test"}.values()
+    for (*_, test), pvalue in run_task(Task(row.model, 100, 0, tuple(tests)), 0, 499):
+        assert pvalue == pytest.approx(recorded.pop(test), abs=1e-6)
+    assert not recorded.keys() - {"skce_test"}
