@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from scorecal import estimators, experiments, kccsd_test
-from scorecal.parallel.workers import spread
-from scorecal.resampling.estimators import Pairing
+from scorecal.parallel.workers import map_tasks
+from scorecal.resampling.estimators import as_estimator
 
 CHEAP = {
     "incomplete, 20 pairs a point": estimators.Incomplete(20),
@@ -47,7 +47,7 @@ def rejected(model: str, size: float, n: int, estimator: object, seed: int) -> b
 
 
 def rate(model: str, size: float, n: int, estimator: object, repeats: int) -> float:
-    return sum(spread(partial(rejected, model, size, n, estimator), range(repeats), workers=-1)) / repeats
+    return sum(map_tasks(partial(rejected, model, size, n, estimator), range(repeats), workers=-1)) / repeats
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def main() -> None:
             f"{rate(model, size, n, estimator, options.repeats // 5):.2f}"
             for model, size in (("mgm", 0.1), ("qgm", 0.5))
         ]
-        lines.append(f"| {name} | {n} | {Pairing.of(estimator, n).n_pairs} | {' | '.join(found)} |")
+        lines.append(f"| {name} | {n} | {as_estimator(estimator).pairing(n).n_pairs} | {' | '.join(found)} |")
     lines += [
         "",
         f"Power on the same 2000 points, {options.repeats // 5} data sets:",

@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import scorecal as sc
-from scorecal.parallel.threads import cpu_count
+from scorecal._lib.cores import cpu_count
 
 D, N_BASE, B = 5, 10, 500
 

@@ -11,8 +11,8 @@ from scorecal.experiments import bounded, flawed, modes
 from scorecal.experiments.power.grid import situations
 from scorecal.views import Gain, Shares, Traits, View, default_views
 from scorecal.views.combine import combine
-from scorecal.views.evaluate import function_of
-from scorecal.views.frame import space_of
+from scorecal.views.evaluate import evaluate
+from scorecal.views.frame import frame_of
 from scorecal.views.second_moments import spread_in
 
 ONE = sc.kernels.Constant()
@@ -157,12 +157,12 @@ def test_features_of_components_have_mean_zero():
     """Quadrature over a mixture whose components overlap, and weigh and spread differently."""
     y = np.linspace(-15.0, 15.0, 4001)[:, None]
     mixture = sc.GaussianMixture([[0.3, 0.7]] * 4001, [[-1.5, 1.0]] * 4001, [[0.6, 1.4]] * 4001)
-    space = space_of(mixture, y, 0.0, np.random.default_rng(0))
+    space = frame_of(mixture, y, 0.0, np.random.default_rng(0))
     density = np.exp(mixture.log_prob(y))
     tried = (sc.kernels.BoundedRadial(2.0), sc.kernels.Trace(), sc.kernels.Rank(2), sc.kernels.Constant(), Shares())
     for kernel in tried:
         view = View("c", "any", kernel, coordinates="component")
-        features, _ = function_of(view, space, y, np.random.default_rng(0))
+        features, _ = evaluate(view, space, np.random.default_rng(0), {})
         f = features.function(slice(0, 4001))[:, 0]
         assert np.trapezoid(f * density, y[:, 0]) == pytest.approx(0.0, abs=1e-9), kernel
         assert np.trapezoid(f**2 * density, y[:, 0]) > 0.01
@@ -279,7 +279,7 @@ def test_words_are_right_in_clear_cases(n, repeats):
 def test_second_moments_in_units_of_single_dimensions(kind, size, ratio):
     """Right under a wrong correlation, which alone makes them differ from the whitened ones; 4000 rows."""
     predictions, y = flawed(4000, 3, kind, size, rng=0)
-    spread = spread_in(space_of(predictions, y, 0.0, np.random.default_rng(0)), "whitened")
+    spread = spread_in(frame_of(predictions, y, 0.0, np.random.default_rng(0)), "whitened")
     assert spread.marginal_ratio == pytest.approx(ratio, rel=0.06)
     assert abs(spread.joint) > 6.0 if kind == "correlation" else abs(spread.joint) < 3.5
 

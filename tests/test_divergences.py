@@ -7,8 +7,8 @@ from scipy import stats
 from sklearn.kernel_ridge import KernelRidge
 
 import scorecal as sc
-from scorecal.kernels.embeddings import symmetric_root
-from scorecal.predictions.join import JoinedSamplers
+from scorecal._lib.linalg import symmetric_root
+from scorecal.predictions.join import join
 
 K = sc.kernels
 RNG = np.random.default_rng(12)
@@ -178,7 +178,7 @@ def test_gram_matrices_belong_together(kernel):
         np.testing.assert_allclose(cross[:, :2], train[:, :2], rtol=1e-7, atol=1e-9)
     else:  # the rows of `again` have draws of their own; those of Q must be what they were
         distance, _ = kernel.distance(Q, Q.mean, np.random.default_rng(0))
-        joined, _ = kernel.distance(JoinedSamplers(Q, again), Q.mean, np.random.default_rng(0))
+        joined, _ = kernel.distance(join(Q, again, draws_apart=True), Q.mean, np.random.default_rng(0))
         if getattr(kernel, "ground", None) is None or not isinstance(kernel.ground.bandwidth, str):
             np.testing.assert_allclose(joined.block(slice(0, 4), slice(0, 4)), distance.block(slice(0, 4), slice(0, 4)))
 

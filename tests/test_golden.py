@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import scorecal as sc
-from scorecal._kccsd import kccsd_pairs
-from scorecal._skce import skce_pairs
+from scorecal._kccsd import kccsd_statistic
+from scorecal._skce import skce_statistic
 from scorecal.coordinates import identity
 from scorecal.kernels.gram import distribution_gram
 from scorecal.kernels.second_order import isotropic_pair_medians
-from scorecal.resampling import Signs, u_statistics
+from scorecal.resampling import u_statistics
+from scorecal.resampling.signs import Signs
 
 GOLDEN = np.load(Path(__file__).parent / "data" / "golden.npz")
 CASES = sorted(name.removesuffix("/K") for name in GOLDEN if name.endswith("/K"))
@@ -48,10 +49,10 @@ def compute(case, ground):
     rng = np.random.default_rng(0)
     gram, _ = distribution_gram(distribution_kernel, predictions, y, rng)
     if "/skce/" in case:
-        pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, None, None, rng)
+        pairs, how = skce_statistic(predictions, y, distribution_kernel, target_kernel, None, None, rng)
         assert how["expectations"] == "exact"
     else:
-        pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, identity, rng)
+        pairs = kccsd_statistic(predictions, y, distribution_kernel, target_kernel, identity, rng)
     signs = Signs(np.packbits(GOLDEN[f"{model}/signs"].T > 0), 500)
     return (
         gram(WHOLE, WHOLE)[UPPER],

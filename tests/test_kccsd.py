@@ -12,9 +12,10 @@ import threadpoolctl
 import torch
 
 import scorecal as sc
-from scorecal._kccsd import kccsd_pairs
+from scorecal._kccsd import kccsd_statistic
 from scorecal.coordinates import identity
-from scorecal.resampling import Signs, u_statistics
+from scorecal.resampling import u_statistics
+from scorecal.resampling.signs import Signs
 from scorecal.results import calibration_result
 
 jax.config.update("jax_enable_x64", True)
@@ -72,7 +73,7 @@ def test_draws_come_in_the_stated_order():
     points = rng.standard_normal((4, 1, D))[:, 0]
     packed = np.frombuffer(rng.bytes(-(-N * 20 // 8)), dtype=np.uint8)
     predictions = sc.Gaussian(MEAN, SCALE)
-    function, reference, *_ = kccsd_pairs(predictions, Y, K.GFD(points), K.Gaussian(), identity, rng)
+    function, reference, *_ = kccsd_statistic(predictions, Y, K.GFD(points), K.Gaussian(), identity, rng)
     expected = u_statistics([function], reference, Signs(packed, 20))
     actual = sc.kccsd_test(predictions, Y, distribution_kernel=K.GFD(n_base=4), n_resamples=20, rng=8)
     np.testing.assert_allclose(actual.null_distribution, expected.null[0], rtol=1e-12)

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 import scorecal as sc
-from scorecal._kcsd import kcsd_pairs
+from scorecal._kcsd import kcsd_statistic
 from scorecal.kernels.gram import EmbeddingGram
-from scorecal.statistics import stein_pairs
+from scorecal.statistics.stein import stein_pairs
 
 K = sc.kernels
 RNG = np.random.default_rng(8)
@@ -21,7 +21,7 @@ Y = MEAN + RNG.normal(size=(N, D))
 @pytest.mark.parametrize("target", [K.Gaussian(1.1), K.IMQ(1.1)], ids=str)
 def test_kernel_on_inputs_times_stein_kernel(kernel, target):
     predictions = sc.Gaussian(MEAN, 1.0)
-    function, *_ = kcsd_pairs(predictions, Y, X, kernel, target, None, None)
+    function, *_ = kcsd_statistic(predictions, Y, X, kernel, target, None, None)
     whole = slice(0, N)
     constant = EmbeddingGram(np.zeros((N, 1)), "gaussian")
     h = stein_pairs(Y, predictions.score(Y), target, np.asarray(1.1), constant)(whole, whole)

@@ -9,8 +9,8 @@ import torch
 from scipy import stats
 
 import scorecal as sc
-from scorecal._kccsd import kccsd_pairs
-from scorecal._skce import skce_pairs
+from scorecal._kccsd import kccsd_statistic
+from scorecal._skce import skce_statistic
 from scorecal.coordinates import identity
 
 K = sc.kernels
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(6)
 
 
 def pairs(predictions, y, distribution=None, target=None, n_samples=None, sampler=None, rng=0):
-    (function, *_), how = skce_pairs(
+    (function, *_), how = skce_statistic(
         predictions, y, distribution, target, n_samples, sampler, np.random.default_rng(rng)
     )
     n = predictions.n
@@ -130,7 +130,7 @@ def test_kccsd_is_the_skce_with_kernel_h():
             both = sc.Gaussian(np.repeat(predictions.mean, m, axis=0), np.repeat(predictions.scale[:, 0], m))
             targets = np.concatenate([np.broadcast_to(left, (m, 2)), np.broadcast_to(right, (m, 2))])
             kernels = (K.GFD(bandwidth=1.0), K.Gaussian(1.0))
-            function, *_ = kccsd_pairs(both, targets, *kernels, identity, np.random.default_rng(0))
+            function, *_ = kccsd_statistic(both, targets, *kernels, identity, np.random.default_rng(0))
             step = 500
             return np.concatenate(
                 [np.diagonal(function(slice(a, a + step), slice(m + a, m + a + step))) for a in range(0, m, step)]
@@ -416,7 +416,7 @@ BAD = [
     ("two libraries", lambda: sc.gfd(GOOD, TORCH), TypeError, "q", "torch"),
     ("Gram of an array", lambda: sc.gram_matrix(K.GFD(), Y), TypeError, "p", "ndarray"),
     ("Gram of swapped arguments", lambda: sc.gram_matrix(GOOD, K.GFD()), TypeError, "kernel", "Gaussian(n=12"),
-    ("Gram of two kinds", lambda: sc.gram_matrix(K.GFD(), GOOD, sc.ScoreFunction(GOOD.score, 12, 2)), TypeError, "q", "n_base"),
+    ("Gram of two kinds", lambda: sc.gram_matrix(K.GFD(), sc.Gaussian(GOOD.mean, np.linspace(1.0, 2.0, 12)), sc.ScoreFunction(GOOD.score, 12, 2)), TypeError, "q", "n_base"),
     ("scores at other points", lambda: sc.gfd(sc.Scores(Y, Y[:, None, :], [[0.0, 0.0]]), sc.Scores(Y, Y[:, None, :], [[1.0, 0.0]])), ValueError, "p", "base_points"),
     ("level in per cent", lambda: sc.expected_coverage(GOOD, Y).curve(90), ValueError, "nominal", "90"),
     ("class for predictions", lambda: sc.kccsd_test(sc.Gaussian, Y), TypeError, "predictions", "class Gaussian"),

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ._inference import infer_all
 from ._lib.arrays import array_namespace, has_values
-from ._pipeline import as_generator, as_planned, as_targets, bootstrap_results, check_n_resamples
+from ._lib.checks import as_generator, check_count
 from .coordinates import Coordinates
 from .parallel.workers import Map
-from .predictions import Gaussian, GaussianMixture, Predictions
-from .resampling import draw_signs
+from .predictions import Predictions
+from .resampling import Null, RandomSigns, as_options
 from .resampling.estimators import Estimator
-from .resampling.options import as_plan
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
-from .views.combine import combine
-from .views.evaluate import function_of
-from .views.frame import Space, space_of
-from .views.naming import message_of, seen_by
-
-__all__ = ["calibration_test"]
+from .views.combine import combine, shares_of
+from .views.evaluate import OwnFeatures, evaluate
+from .views.frame import ViewFrame, frame_of
+from .views.naming import blind_spots, message_of, seen_by
+from .views.view import as_views
 
 
 def calibration_test(
@@ -33,6 +32,7 @@ def calibration_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    null: str | Null | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -59,6 +59,8 @@ def calibration_test(
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs; with signs in all cases. Other views average
         all pairs at no cost.
+    null : "signs" or a value of `nulls`, optional
+        How the null distribution of all views comes about; by random signs by default.
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
@@ -103,105 +105,53 @@ def calibration_test(
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
     'Calibration is not rejected (p = 0.188, n = 300).'
     """
-    generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
-    plan = as_plan(estimator, memory, workers, precision)
-    targets = as_targets(y, predictions)
-    if not has_values(targets):
+    check_count("n_resamples", n_resamples)
+    options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    frames: dict[float, ViewFrame] = {0.0: frame_of(predictions, y, 0.0, generator, coordinates)}
+    frame = frames[0.0]
+    if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
-    if coordinates is not None and not callable(coordinates):
-        raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
-    spaces: dict[float, Space] = {0.0: space_of(predictions, targets, 0.0, generator, coordinates)}
-    space = spaces[0.0]
-    if views is not None:
-        chosen = _checked(views, predictions)
-        if coordinates is not None and any(view.noise or view.coordinates == "component" for view in chosen):
-            raise ValueError("`views` with noise or of components are for predictions in their own `coordinates`.")
+    if views is None:
+        chosen = default_views(predictions if coordinates is None else frame.predictions.dim)
     else:
-        chosen = default_views(predictions if coordinates is None else space.predictions.dim)
-    functions, used, bandwidths = [], [], []
+        chosen = as_views(views, predictions, own_coordinates=coordinates is None)
+    used, found = [], []
+    shared: dict[Any, OwnFeatures] = {}
     for view in chosen:
-        if view.noise not in spaces:
-            spaces[view.noise] = space_of(predictions, targets, view.noise, generator)
-        found = function_of(view, spaces[view.noise], targets, generator)
-        if found is not None:
-            functions.append(found[0])
-            bandwidths.append(found[1])
+        if view.noise not in frames:
+            frames[view.noise] = frame_of(predictions, y, view.noise, generator)
+        evaluated = evaluate(view, frames[view.noise], generator, shared)
+        if evaluated is not None:
             used.append(view)
+            found.append(evaluated)
     if not used:
         raise ValueError("`views` see nothing here: they compare predictions, and all predictions are alike.")
-    functions = as_planned(functions, plan, generator)
-    signs = draw_signs(predictions.n, n_resamples, generator)
-    results = bootstrap_results(functions, targets, bandwidths, signs, plan)
+    functions, bandwidths = zip(*found, strict=True)
+    null_used = options.null or RandomSigns()  # for all views, whatever the estimator of pairs
+    results = infer_all(functions, frame.reference, bandwidths, null_used, n_resamples, generator, options=options)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),
         np.array([view.weight for view in used]),
-        float(array_namespace(targets).finfo(targets.dtype).eps),
+        float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
     )
     seen_views = tuple(
         ViewResult(view.name, view.sees, r.statistic, own, adjusted, r.null_distribution, r.contributions)
         for view, r, own, adjusted in zip(used, results, combined.own, combined.adjusted, strict=True)
     )
-    leading = min(seen_views, key=lambda view: view.adjusted_pvalue)
-    seen = seen_by(seen_views, used, space) if combined.pvalue <= 0.05 else ()
+    seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
+    n = int(frame.reference.shape[0])
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
         combined.null,
-        _shares(leading.contributions, combined.statistic),
+        shares_of(seen_views, combined.statistic),
         next((result.bandwidths for result in results if result.bandwidths), {}),
-        predictions.n,
+        n,
         n_resamples,
-        coordinates=space.name,
+        coordinates=frame.coordinates,
         views=seen_views,
         seen=seen,
-        message=message_of(combined.pvalue, predictions.n, seen),
-        cannot_see=_blind_spots(predictions, used, space, n_resamples),
+        message=message_of(combined.pvalue, n, seen),
+        cannot_see=blind_spots(predictions, used, frame, n_resamples),
     )
-
-
-def _checked(views: Sequence[View], predictions: Any) -> tuple[View, ...]:
-    given, views = views, tuple(views) if isinstance(views, Iterable) else ()
-    if not views or not all(isinstance(view, View) for view in views):
-        raise TypeError(
-            f"`views` must hold `views.View`s, and at least one, but is {given!r}. Some of the default ones are "
-            "`[view for view in views.default_views(predictions) if view.name in {'bias', 'spread'}]`."
-        )
-    names = [view.name for view in views]
-    if len(set(names)) < len(names):
-        raise ValueError(f"`views` must have different names, but are called {names}.")
-    if any(view.noise for view in views) and not hasattr(predictions, "noisy"):
-        raise TypeError(f"`views` with noise need predictions that can have it; {predictions!r} cannot.")
-    if any(view.coordinates == "component" for view in views) and not isinstance(predictions, GaussianMixture):
-        raise TypeError(f"`views` of components are for `GaussianMixture`, not for {predictions!r}.")
-    return views
-
-
-def _shares(contributions: np.ndarray, statistic: float) -> np.ndarray:
-    total = float(np.sum(contributions))
-    return (
-        contributions * (statistic / total)
-        if total > 0
-        else np.full(len(contributions), statistic / len(contributions))
-    )
-
-
-def _blind_spots(predictions: Any, used: Sequence[View], space: Space, n_resamples: int) -> tuple[str, ...]:
-    spots = []
-    least = max(1.0 / (n_resamples + 1.0), 2.0 ** (1 - predictions.n))
-    if least > 0.05:
-        spots.append(
-            f"anything at the 5 % level: with n = {predictions.n} and n_resamples = {n_resamples}, no p-value can be "
-            f"below {least:.2g}."
-        )
-    n_left_out = int(np.sum(space.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
-    if n_left_out:
-        spots.append(f"{n_left_out} of {predictions.n} predictions, to whose scores no spread could be fitted.")
-    noisy = hasattr(predictions, "noised") or any(view.noise for view in used)
-    if not isinstance(predictions, Gaussian) and not noisy:
-        spots.append("the weights of modes that are far apart, should predictions have several.")
-    if not any(view.sees == "dependence" for view in used):
-        spots.append(
-            "miscalibration that depends on the prediction: predictions do not differ, or no view looks for it."
-        )
-    return tuple(spots)

@@ -6,42 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
-from ._lib.autodiff import transforms
-from ._pipeline import (
-    Pairs,
-    as_distribution_kernel,
-    as_generator,
-    as_target_kernel,
-    as_targets,
-    bootstrap_result,
-    check_n_resamples,
-    locate,
-    statistic_of,
-)
-from .coordinates import Coordinates
-from .kernels import GFD, Constant, DistributionKernel, FiniteRank, Operator, OperatorFunction, Radial
-from .kernels.bandwidth import resolve_bandwidth
-from .kernels.distances import Euclidean
+from ._inference import infer, value_of
+from ._lib.arrays import Array, ignore_overflow
+from ._lib.checks import as_generator, check_count
+from .coordinates import Coordinates, Located, locate
+from .kernels import GFD, DistributionKernel, FiniteRank, Operator, OperatorFunction, Radial
+from .kernels.bandwidth import target_bandwidth
 from .kernels.gram import distribution_gram
-from .pairwise.products import Product
+from .kernels.protocol import as_distribution_kernel, as_target_kernel
+from .pairwise import Statistic
 from .parallel.workers import Map
 from .predictions import Predictions
-from .resampling import Features, PairFunction
 from .resampling.estimators import Estimator
-from .resampling.options import as_plan
+from .resampling.nulls import Null
+from .resampling.options import as_options
 from .results import CalibrationResult
-from .statistics import (
-    FunctionStein,
-    ProductOfPairs,
-    SumOfPairs,
-    cast_gram,
-    matrix_stein,
-    stein_pairs,
-    sufficient_dtype,
-)
-
-__all__ = ["kccsd", "kccsd_test"]
+from .statistics import assemble
+from .statistics.operator import function_stein
+from .statistics.test_functions import Constant
 
 
 def kccsd_test(
@@ -53,6 +35,7 @@ def kccsd_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    null: str | Null | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -83,6 +66,9 @@ def kccsd_test(
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
+    null : "signs" or a value of `nulls`, optional
+        How the null distribution comes about. By default by random signs, or by Student's t where `estimator` is
+        "linear".
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional
@@ -133,10 +119,10 @@ def kccsd_test(
     >>> sc.kccsd_test(sc.Gaussian(mean + 0.5, 1.0), y, rng=1).pvalue
     0.001
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
-    rng = as_generator(rng)
-    pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return bootstrap_result(pairs, n_resamples, rng, plan)
+    check_count("n_resamples", n_resamples)
+    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    statistic = kccsd_statistic(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
+    return infer(statistic, n_resamples, rng, options)
 
 
 def kccsd(
@@ -167,71 +153,68 @@ def kccsd(
     >>> bool(sc.kccsd(predictions, y) == sc.kccsd_test(predictions, y, rng=1).statistic)
     True
     """
-    pairs = kccsd_pairs(predictions, y, distribution_kernel, target_kernel, coordinates, as_generator(rng))
-    return statistic_of(pairs)
+    return value_of(kccsd_statistic(predictions, y, distribution_kernel, target_kernel, coordinates, as_generator(rng)))
 
 
-def kccsd_pairs(
+@ignore_overflow
+def kccsd_statistic(
     predictions: Predictions,
     y: Any,
     distribution_kernel: DistributionKernel | Operator | OperatorFunction | None,
     target_kernel: Radial | FiniteRank | None,
     coordinates: Coordinates | None,
     rng: np.random.Generator,
-) -> Pairs:
-    """Predictions -> coordinates -> kernels -> pair function."""
-    predictions, targets, scores, space = locate(coordinates, predictions, as_targets(y, predictions), rng)
-    xp = array_namespace(targets)
+) -> Statistic:
+    """Predictions -> coordinates -> kernels -> statistics."""
+    located = locate(coordinates, predictions, y, rng)
     if isinstance(distribution_kernel, OperatorFunction):
-        return Pairs(_function_pairs(distribution_kernel, target_kernel, targets, scores), targets, {}, space)
-    target_kernel = as_target_kernel(target_kernel)
-    if isinstance(target_kernel, FiniteRank):
-        return _finite_rank_pairs(target_kernel, distribution_kernel, predictions, targets, scores, space, rng)
+        return _of_function(distribution_kernel, target_kernel, located)
+    kernel = as_target_kernel(target_kernel)
     if isinstance(distribution_kernel, Operator):
-        terms = list(distribution_kernel.terms)
-        _check_matrices(terms, predictions.dim)
-    else:
-        terms = [(as_distribution_kernel(distribution_kernel, GFD()), None)]
-    with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
-        found = [distribution_gram(kernel, predictions, scores, rng) for kernel, _ in terms]
-        bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-        dtype = sufficient_dtype(targets, bandwidth, [gram for gram, _ in found])
-        targets, scores, width = (xp.astype(part, dtype, copy=False) for part in (targets, scores, bandwidth))
-        grams = [cast_gram(gram, dtype) for gram, _ in found]
-        function: PairFunction
-        if isinstance(distribution_kernel, Operator):
-            matrices = [like(matrix, targets) for _, matrix in terms]
-            functions = [
-                matrix_stein(targets, scores, target_kernel, width, gram, matrix)
-                for gram, matrix in zip(grams, matrices, strict=True)
-            ]
-            function = SumOfPairs(tuple(functions))
-        else:
-            function = stein_pairs(targets, scores, target_kernel, width, grams[0])
-    return Pairs(function, targets, {"target": bandwidth, **_numbered([names for _, names in found])}, space)
+        return _of_operator(distribution_kernel, kernel, located, rng)
+    between = as_distribution_kernel(distribution_kernel, GFD())
+    grams: list[Any] = []
+    bandwidths: dict[str, Any] = {}
+    if not (isinstance(between, Constant) and isinstance(kernel, FiniteRank)):  # which needs no pairs
+        gram, bandwidths = distribution_gram(between, located.predictions, located.scores, rng)
+        grams = [gram]
+    width = target_bandwidth(kernel, located.targets)
+    function, reference = assemble(located.targets, located.scores, kernel, width, grams)
+    bandwidths = bandwidths if width is None else {"target": width, **bandwidths}
+    return Statistic(function, reference, bandwidths, located.coordinates)
 
 
-def _finite_rank_pairs(
-    target_kernel: FiniteRank,
-    distribution_kernel: DistributionKernel | Operator | None,
-    predictions: Predictions,
-    targets: Array,
-    scores: Array,
-    space: str,
-    rng: np.random.Generator,
-) -> Pairs:
-    """H = k(P_i, P_j) f_i.f_j; without pairs where k is constant."""
-    if isinstance(distribution_kernel, Operator):
+def _of_function(operator: OperatorFunction, target_kernel: Any, located: Located) -> Statistic:
+    if target_kernel is not None:
+        raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function holds both kernels.")
+    function = function_stein(operator, located.targets, located.scores)
+    return Statistic(function, located.targets, {}, located.coordinates)
+
+
+def _of_operator(
+    operator: Operator, kernel: Radial | FiniteRank, located: Located, rng: np.random.Generator
+) -> Statistic:
+    if isinstance(kernel, FiniteRank):
         raise TypeError("`target_kernel` must be `kernels.Gaussian` or `kernels.IMQ` with `Operator`.")
-    kernel = as_distribution_kernel(distribution_kernel, GFD())
-    features = target_kernel.features(targets, scores)
-    if isinstance(kernel, Constant):
-        return Pairs(Features(lambda rows: features[rows, :]), targets, {}, space)
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram, bandwidths = distribution_gram(kernel, predictions, scores, rng)
-    dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), [gram])
-    features = array_namespace(features).astype(features, dtype, copy=False)
-    return Pairs(ProductOfPairs((Product(features, features), cast_gram(gram, dtype))), targets, bandwidths, space)
+    dim = located.predictions.dim
+    for r, (_, matrix) in enumerate(operator.terms):
+        if matrix.shape[0] != dim:
+            raise ValueError(
+                f"`terms[{r}]` of `Operator` must hold a matrix of the dimension of the targets, {dim}, but it has "
+                f"shape {tuple(matrix.shape)}."
+            )
+    found = [distribution_gram(between, located.predictions, located.scores, rng) for between, _ in operator.terms]
+    width = target_bandwidth(kernel, located.targets)
+    function, reference = assemble(
+        located.targets,
+        located.scores,
+        kernel,
+        width,
+        [gram for gram, _ in found],
+        [matrix for _, matrix in operator.terms],
+    )
+    bandwidths = {"target": width, **_numbered([names for _, names in found])}
+    return Statistic(function, reference, bandwidths, located.coordinates)
 
 
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:
@@ -239,50 +222,3 @@ def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:
     if len(bandwidths) == 1:
         return bandwidths[0]
     return {f"{name} {r}": value for r, names in enumerate(bandwidths) for name, value in names.items()}
-
-
-def _check_matrices(terms: list[tuple[DistributionKernel, Array]], dim: int) -> None:
-    for r, (_, matrix) in enumerate(terms):
-        if matrix.shape[0] != dim:
-            raise ValueError(
-                f"`terms[{r}]` of `Operator` must hold a matrix of the dimension of the targets, {dim}, but it has "
-                f"shape {tuple(matrix.shape)}."
-            )
-
-
-def _function_pairs(operator: OperatorFunction, target_kernel: Any, targets: Array, scores: Array) -> FunctionStein:
-    if target_kernel is not None:
-        raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function holds both kernels.")
-    features, _ = as_arrays(features=operator.features, y=targets)
-    n, d = targets.shape
-    if features.ndim != 2 or features.shape[0] != n:
-        raise ValueError(
-            f"`features` of `OperatorFunction` must have shape (n, q) = ({n}, q), but has {features.shape}."
-        )
-    check_finite("features", features)
-    if not callable(operator.function):
-        raise TypeError(f"`function` of `OperatorFunction` must be callable, but is {operator.function!r}.")
-    transforms("function", targets)
-    function = FunctionStein(operator.function, like(features, targets), targets, scores)
-    (p, p2), (z, z2) = function.features[:2, :], targets[:2, :]
-    value, swapped, own = (operator.function(*pair) for pair in ((p, z, p2, z2), (p2, z2, p, z), (p, z, p, z)))
-    _check_kernel(value, swapped, own, d)
-    return function
-
-
-def _check_kernel(value: Array, swapped: Array, own: Array, d: int) -> None:
-    """Only half of the pairs are computed, so A must be a kernel: seen here on one pair, and one point with itself."""
-    if tuple(getattr(value, "shape", ())) != (d, d):
-        raise ValueError(
-            f"`function` of `OperatorFunction` must return shape (d, d) = ({d}, {d}), but gave "
-            f"{tuple(getattr(value, 'shape', ()))}."
-        )
-    if not has_values(value, swapped, own):
-        return
-    check_finite("function", value)
-    host = to_numpy(value)
-    size = max(np.abs(host).max(), np.abs(to_numpy(own)).max())
-    if not np.allclose(host, to_numpy(swapped).T, rtol=0.0, atol=1e-5 * size):
-        raise ValueError("`function(p, y, p2, y2)` must be the transpose of `function(p2, y2, p, y)`, but is not.")
-    if np.linalg.eigvalsh(to_numpy(own)).min() < -1e-5 * size:
-        raise ValueError("`function(p, y, p, y)` must be positive semi-definite, but has a negative eigenvalue.")

@@ -6,32 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ._lib.arrays import Array, array_namespace, as_arrays, check_finite, like
-from ._pipeline import (
-    Pairs,
-    Place,
-    add_noise,
-    as_generator,
-    as_radial_kernel,
-    as_targets,
-    bootstrap_result,
-    check_n_resamples,
-    locate,
-    statistic_of,
-)
-from .coordinates import Coordinates
+from ._inference import infer, value_of
+from ._lib.arrays import Array, as_arrays, check_finite, ignore_overflow
+from ._lib.checks import as_generator, check_count
+from .coordinates import Coordinates, Located, locate
+from .coordinates.locate import noise_stream
 from .kernels import Radial
-from .kernels.bandwidth import resolve_bandwidth
+from .kernels.bandwidth import resolve_bandwidth, target_bandwidth
 from .kernels.distances import Euclidean
-from .kernels.gram import EmbeddingGram, Gram, radial_gram
+from .kernels.gram import radial_gram
+from .kernels.protocol import as_radial_kernel
+from .pairwise import Statistic
 from .parallel.workers import Map
-from .predictions import Predictions, ScoreFunction, Scores, check_predictions, held_array
+from .predictions import Noised, Predictions, ScoreFunction, Scores, as_rows, as_targets, prior_of, support_of
 from .resampling.estimators import Estimator
-from .resampling.options import as_plan
+from .resampling.nulls import Null
+from .resampling.options import as_options
 from .results import CalibrationResult
-from .statistics import cast_gram, stein_pairs, sufficient_dtype
-
-__all__ = ["kcsd", "kcsd_test", "ksd_test"]
+from .statistics import assemble
 
 
 def kcsd_test(
@@ -44,6 +36,7 @@ def kcsd_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    null: str | Null | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -65,7 +58,7 @@ def kcsd_test(
         The inputs; (n,) for p = 1. Bring columns to comparable units: distances between rows are what counts.
     input_kernel, target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
-    coordinates, n_resamples, estimator, memory, workers, precision, rng
+    coordinates, n_resamples, estimator, null, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Returns
@@ -90,10 +83,10 @@ def kcsd_test(
     >>> sc.kccsd_test(marginal, y, rng=0).rejects(), sc.kcsd_test(marginal, y, x, rng=0).rejects()
     (False, True)
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
-    rng = as_generator(rng)
-    pairs = kcsd_pairs(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
-    return bootstrap_result(pairs, n_resamples, rng, plan)
+    check_count("n_resamples", n_resamples)
+    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    statistic = kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
+    return infer(statistic, n_resamples, rng, options)
 
 
 def kcsd(
@@ -111,7 +104,7 @@ def kcsd(
     Parameters are those of `kcsd_test`. Nothing is drawn, so `rng` changes nothing, but for predictions of targets with
     noise.
     """
-    return statistic_of(kcsd_pairs(predictions, y, x, input_kernel, target_kernel, coordinates, as_generator(rng)))
+    return value_of(kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, as_generator(rng)))
 
 
 def ksd_test(
@@ -122,6 +115,7 @@ def ksd_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    null: str | Null | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -135,7 +129,7 @@ def ksd_test(
         One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
-    target_kernel, coordinates, n_resamples, estimator, memory, workers, precision, rng
+    target_kernel, coordinates, n_resamples, estimator, null, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Examples
@@ -147,19 +141,34 @@ def ksd_test(
     >>> sc.ksd_test(sc.Gaussian([[0.3, 0.0]], 1.0), y, rng=0).rejects()
     True
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
-    target_kernel = as_radial_kernel("target_kernel", target_kernel)
-    rng = as_generator(rng)
-    _, targets, scores, space = _one_distribution(predictions, y, coordinates, rng)
-    bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-    constant: Gram = EmbeddingGram(array_namespace(targets).zeros_like(targets[:, :1]), "gaussian")
-    dtype = sufficient_dtype(targets, bandwidth, [constant])
-    targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
-    function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(constant, dtype))
-    return bootstrap_result(Pairs(function, targets, {"target": bandwidth}, space), n_resamples, rng, plan)
+    check_count("n_resamples", n_resamples)
+    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    kernel = as_radial_kernel("target_kernel", target_kernel)
+    located = _locate_one(coordinates, predictions, y, rng)
+    return infer(_stein_statistic(located, kernel), n_resamples, rng, options)
 
 
-def kcsd_pairs(
+def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
+    """Targets (n, d) and the scores of the one distribution there."""
+    if isinstance(predictions, Scores):  # of the one distribution, at the targets
+        return locate(coordinates, predictions, y, rng)
+    targets = as_rows(y, predictions)
+    if predictions.n != 1:
+        raise ValueError(f"`predictions` must be one distribution, a batch of one row, but has {predictions.n} rows.")
+    repeated = ScoreFunction(
+        lambda z: predictions.score(z[:, None, :])[:, 0, :],
+        max(1, *targets.shape[:1]),
+        predictions.dim,
+        support=support_of(predictions),
+        prior=prior_of(predictions),
+    )
+    if not isinstance(predictions, Noised):
+        return locate(coordinates, repeated, targets, rng)
+    located = locate(coordinates, repeated, predictions.noised(as_targets(targets, repeated), noise_stream(rng)), rng)
+    return located._replace(coordinates=f"{predictions.noise}, {located.coordinates}")
+
+
+def kcsd_statistic(
     predictions: Predictions,
     y: Any,
     x: Any,
@@ -167,46 +176,29 @@ def kcsd_pairs(
     target_kernel: Radial | None,
     coordinates: Coordinates | None,
     rng: np.random.Generator,
-) -> Pairs:
+) -> Statistic:
+    """Predictions -> coordinates -> kernels -> statistics."""
     input_kernel = as_radial_kernel("input_kernel", input_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
-    _, targets, scores, space = locate(coordinates, predictions, as_targets(y, predictions), rng)
-    inputs, targets = as_arrays(x=x, y=targets)
+    located = locate(coordinates, predictions, y, rng)
+    inputs, targets = as_arrays(x=x, y=located.targets)
     inputs = inputs[:, None] if inputs.ndim == 1 else inputs
     if inputs.ndim != 2 or inputs.shape[0] != predictions.n or inputs.shape[1] == 0:
         raise ValueError(f"`x` must have shape (n, p) = ({predictions.n}, p), but has {tuple(inputs.shape)}.")
     check_finite("x", inputs)
-    scores = array_namespace(targets).astype(scores, targets.dtype, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
+    (scores, _) = as_arrays(scores=located.scores, y=targets)
+    return _stein_statistic(located._replace(targets=targets, scores=scores), target_kernel, inputs, input_kernel)
+
+
+@ignore_overflow
+def _stein_statistic(
+    located: Located, kernel: Radial, inputs: Array | None = None, input_kernel: Radial | None = None
+) -> Statistic:
+    """H with a kernel between inputs; without inputs, with the constant kernel."""
+    grams, bandwidths = [], {}
+    if inputs is not None and input_kernel is not None:
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)
-        bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-        gram: Gram = radial_gram(inputs / width, input_kernel)
-        dtype = sufficient_dtype(targets, bandwidth, [gram])
-        targets, scores = (array_namespace(part).astype(part, dtype, copy=False) for part in (targets, scores))
-        function = stein_pairs(targets, scores, target_kernel, like(bandwidth, targets), cast_gram(gram, dtype))
-    return Pairs(function, targets, {"target": bandwidth, "input": width}, space)
-
-
-def _one_distribution(
-    predictions: Predictions, y: Any, coordinates: Coordinates | None, rng: np.random.Generator
-) -> Place:
-    """Targets (n, d) and the scores of the one distribution there."""
-    check_predictions("predictions", predictions)
-    if isinstance(predictions, Scores):  # of the one distribution, at the targets
-        return locate(coordinates, predictions, as_targets(y, predictions), rng)
-    if predictions.n != 1:
-        raise ValueError(f"`predictions` must be one distribution, a batch of one row, but has {predictions.n} rows.")
-    held = held_array(predictions)
-    targets = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
-    targets = targets[:, None] if targets.ndim == 1 and predictions.dim == 1 else targets
-    n = int(targets.shape[0]) if targets.ndim else 0
-    repeated = ScoreFunction(
-        lambda z: predictions.score(z[:, None, :])[:, 0, :],
-        max(n, 1),
-        predictions.dim,
-        support=getattr(predictions, "support", None),
-        prior=getattr(predictions, "prior", None),
-    )
-    targets, noise = add_noise(predictions, as_targets(targets, repeated), rng)
-    place = locate(coordinates, repeated, targets, rng)
-    return place._replace(space=f"{noise}, {place.space}") if noise else place
+        grams, bandwidths = [radial_gram(inputs / width, input_kernel)], {"input": width}
+    width = target_bandwidth(kernel, located.targets)
+    function, reference = assemble(located.targets, located.scores, kernel, width, grams)
+    return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates)

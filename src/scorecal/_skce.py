@@ -7,35 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ._lib.arrays import Array, array_namespace, like
-from ._pipeline import (
-    Pairs,
-    as_distribution_kernel,
-    as_generator,
-    as_radial_kernel,
-    as_targets,
-    bootstrap_result,
-    check_n_resamples,
-    statistic_of,
-)
-from .kernels import GFD, MMD, DistributionKernel, Gaussian, Radial
-from .kernels.bandwidth import resolve_bandwidth
-from .kernels.base import check_count
+from ._inference import infer, value_of
+from ._lib.arrays import Array, array_namespace, ignore_overflow, like
+from ._lib.checks import as_generator, check_count
+from .kernels import GFD, MMD, DistributionKernel, Radial
+from .kernels.bandwidth import resolve_bandwidth, target_bandwidth
 from .kernels.distances import Euclidean
-from .kernels.gram import EmbeddingGram, distribution_gram
-from .kernels.mean_embeddings import MeanEmbeddings
-from .pairwise.products import Product
+from .kernels.gram import distribution_gram, gram_of
+from .kernels.protocol import as_distribution_kernel, as_radial_kernel
+from .pairwise import Product, ProductOfPairs, Statistic
 from .parallel.workers import Map
-from .predictions import MALA, Categorical, GaussianMixture, Predictions, draw_samples
-from .predictions import Gaussian as GaussianPredictions
+from .predictions import MALA, Categorical, Predictions, Samplable, as_targets
 from .resampling.estimators import Estimator
-from .resampling.options import as_plan
+from .resampling.nulls import Null
+from .resampling.options import as_options
 from .results import CalibrationResult
-from .statistics import ProductOfPairs, cast_gram, gaussian_surprise, sampled_surprise, sufficient_dtype
-
-__all__ = ["SKCEResult", "skce", "skce_test"]
-
-DEFAULT_N_SAMPLES = 10
+from .statistics import cast_gram, sufficient_dtype, surprise_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +51,7 @@ def skce_test(
     sampler: MALA | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
+    null: str | Null | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -93,7 +81,7 @@ def skce_test(
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         As for `kccsd_test`.
-    memory, workers, precision
+    null, memory, workers, precision
         As for `kccsd_test`.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order.
@@ -130,10 +118,10 @@ def skce_test(
     >>> by_chains.rejects(), by_chains.expectations
     (True, 'mcmc')
     """
-    n_resamples, plan = check_n_resamples(n_resamples), as_plan(estimator, memory, workers, precision)
-    rng = as_generator(rng)
-    pairs, how = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = bootstrap_result(pairs, n_resamples, rng, plan)
+    check_count("n_resamples", n_resamples)
+    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    statistic, how = skce_statistic(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
+    result = infer(statistic, n_resamples, rng, options)
     return SKCEResult(**vars(result), **how)
 
 
@@ -159,11 +147,14 @@ def skce(
     >>> float(sc.skce(predictions, [0, 0, 1]))  # the mean over pairs of 1/2, -1/2 and -1/2
     -0.16666666666666666
     """
-    pairs, _ = skce_pairs(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, as_generator(rng))
-    return statistic_of(pairs)
+    statistic, _ = skce_statistic(
+        predictions, y, distribution_kernel, target_kernel, n_samples, sampler, as_generator(rng)
+    )
+    return value_of(statistic)
 
 
-def skce_pairs(
+@ignore_overflow
+def skce_statistic(
     predictions: Predictions | Categorical,
     y: Any,
     distribution_kernel: DistributionKernel | None,
@@ -171,31 +162,30 @@ def skce_pairs(
     n_samples: int | None,
     sampler: MALA | None,
     rng: np.random.Generator,
-) -> tuple[Pairs, dict[str, Any]]:
-    """Pair function, and how expectations were found."""
-    check_count(n_samples, "n_samples")
+) -> tuple[Statistic, dict[str, Any]]:
+    """What is averaged, and how expectations were found."""
+    check_count("n_samples", n_samples, optional=True)
     if sampler is not None and not isinstance(sampler, MALA):
         raise TypeError(f"`sampler` must be `MALA(...)` or None, but is {sampler!r}.")
-    samplable = hasattr(predictions, "sample") or isinstance(predictions, Categorical)
+    samplable = isinstance(predictions, Samplable | Categorical)
     distribution_kernel = as_distribution_kernel(distribution_kernel, MMD() if samplable else GFD())
     if isinstance(predictions, Categorical):
         if target_kernel is not None or n_samples is not None or sampler is not None:
             raise ValueError("Classes need no `target_kernel`, `n_samples` or `sampler`: all sums over them are exact.")
-        return _class_pairs(predictions, y, distribution_kernel)
+        return _class_statistic(predictions, y, distribution_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     targets = as_targets(y, predictions)
-    with np.errstate(over="ignore", invalid="ignore"):  # answered by `check_overflow`, with likely causes
-        gram, bandwidths = distribution_gram(distribution_kernel, predictions, targets, rng)
-        bandwidth = resolve_bandwidth(target_kernel.bandwidth, Euclidean(targets), targets)
-        dtype = sufficient_dtype(targets, bandwidth, [gram])
-        targets = array_namespace(targets).astype(targets, dtype, copy=False)
-        width = like(bandwidth, targets)
-        surprise, how = surprise_of(predictions, targets, target_kernel, width, n_samples, sampler, rng)
+    gram, bandwidths = distribution_gram(distribution_kernel, predictions, targets, rng)
+    bandwidth = target_bandwidth(target_kernel, targets)
+    dtype = sufficient_dtype(targets, bandwidth, [gram])
+    targets = array_namespace(targets).astype(targets, dtype, copy=False)
+    width = like(bandwidth, targets)
+    surprise, how = surprise_of(predictions, targets, target_kernel, width, n_samples, sampler, rng)
     function = ProductOfPairs((cast_gram(gram, dtype), surprise))
-    return Pairs(function, targets, {"target": bandwidth, **bandwidths}), how
+    return Statistic(function, targets, {"target": bandwidth, **bandwidths}), how
 
 
-def _class_pairs(predictions: Categorical, y: Any, kernel: DistributionKernel) -> tuple[Pairs, dict[str, Any]]:
+def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKernel) -> tuple[Statistic, dict[str, Any]]:
     if not isinstance(kernel, MMD):
         raise TypeError(
             f"`distribution_kernel` must be `kernels.MMD` for classes, which have no scores, but is {kernel!r}."
@@ -207,35 +197,7 @@ def _class_pairs(predictions: Categorical, y: Any, kernel: DistributionKernel) -
         raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
     probabilities = Euclidean(predictions.probabilities)  # the MMD of classes, since unequal ones have kernel 0
     bandwidth = resolve_bandwidth(kernel.bandwidth, probabilities, residuals)
-    gram = EmbeddingGram(probabilities.features / bandwidth, "gaussian")
+    gram = gram_of(probabilities, bandwidth, "gaussian")
     how = {"expectations": "classes", "acceptance": None}
     function = ProductOfPairs((gram, Product(residuals, residuals)))
-    return Pairs(function, residuals, {"distribution": bandwidth}), how
-
-
-def surprise_of(
-    predictions: Predictions,
-    targets: Array,
-    kernel: Radial,
-    bandwidth: Array,
-    n_samples: int | None,
-    sampler: MALA | None,
-    rng: np.random.Generator,
-) -> tuple[MeanEmbeddings, dict[str, Any]]:
-    """Point mass at the target minus the prediction, embedded; and how the expectations were found."""
-    if sampler is not None:
-        draws = sampler.draw(predictions, n_samples or DEFAULT_N_SAMPLES, rng, targets)
-        how = {"expectations": "mcmc", "acceptance": float(np.mean(draws.acceptance))}
-        return sampled_surprise(targets, like(draws.samples, targets), kernel, bandwidth), how
-    exact = n_samples is None and isinstance(kernel, Gaussian)
-    if exact and isinstance(predictions, GaussianPredictions | GaussianMixture):
-        how = {"expectations": "exact", "acceptance": None}
-        weights, means, spreads = (like(part, targets) for part in predictions.components())
-        return gaussian_surprise(targets, (weights, means, spreads), bandwidth), how
-    if not hasattr(predictions, "sample") and hasattr(predictions, "log_prob"):
-        raise TypeError(
-            f"`predictions` of type {type(predictions).__name__} cannot be sampled directly; give `sampler=MALA()`."
-        )
-    samples = draw_samples(predictions, n_samples or DEFAULT_N_SAMPLES, rng)
-    how = {"expectations": "samples", "acceptance": None}
-    return sampled_surprise(targets, like(samples, targets), kernel, bandwidth), how
+    return Statistic(function, residuals, {"distribution": bandwidth}), how

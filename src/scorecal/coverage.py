@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ._lib.arrays import Array, array_namespace, to_numpy
-from ._pipeline import as_generator, as_targets
-from .kernels.base import check_count
-from .predictions import Gaussian, Predictions, draw_samples
-from .predictions.protocol import evaluate_log_prob
-
-__all__ = ["Coverage", "expected_coverage"]
+from ._lib.checks import as_generator, check_count, check_share
+from .predictions import Gaussian, Predictions, as_targets, draw_samples, evaluate_log_prob
 
 DEFAULT_N_SAMPLES = 1000
 
@@ -46,9 +41,7 @@ class Coverage:
 
     def band(self, nominal: Any, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of a band that holds the whole true curve with this confidence (DKW inequality)."""
-        if not isinstance(confidence, Real) or not 0 < confidence < 1:
-            raise ValueError(f"`confidence` must lie between 0 and 1, but is {confidence!r}.")
-        half = math.sqrt(math.log(2.0 / (1.0 - confidence)) / (2.0 * self.n))
+        half = math.sqrt(math.log(2.0 / (1.0 - check_share("confidence", confidence))) / (2.0 * self.n))
         curve = self.curve(nominal)
         return np.maximum(curve - half, 0.0), np.minimum(curve + half, 1.0)
 
@@ -60,9 +53,7 @@ class Coverage:
 
     def conservative(self, alpha: float = 0.05) -> bool:
         """False if, at level `alpha`, some regions hold less than they claim."""
-        if not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise ValueError(f"`alpha` must lie between 0 and 1, but is {alpha!r}.")
-        return self.pvalue > alpha
+        return self.pvalue > check_share("alpha", alpha)
 
 
 def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None = None, rng: Any = None) -> Coverage:
@@ -103,7 +94,7 @@ def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None
     """
     from scipy.stats import kstest
 
-    check_count(n_samples, "n_samples")
+    check_count("n_samples", n_samples, optional=True)
     targets = as_targets(y, predictions)
     if n_samples is None and isinstance(predictions, Gaussian):
         levels = _gaussian_levels(predictions, targets)

@@ -13,8 +13,6 @@ import numpy as np
 
 from . import CombinedResult, Gaussian, calibration_test
 
-__all__ = ["Verdict", "judge", "picture", "run"]
-
 
 @dataclass(frozen=True, eq=False)
 class Weather:

@@ -7,28 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from ._lib.arrays import Array, array_namespace, like
-from ._pipeline import as_distribution_kernel, as_generator
+from ._lib.arrays import Array, array_namespace, has_values, like, to_numpy
+from ._lib.checks import as_generator, check_count
+from ._lib.linalg import symmetric_root
 from .kernels import GFD, KGFD, MMD, DistributionKernel, Radial, Wasserstein
 from .kernels import Gaussian as GaussianKernel
 from .kernels.bandwidth import resolve_bandwidth
-from .kernels.base import base_measure, check_count
-from .kernels.distances import pairwise
-from .kernels.embeddings import symmetric_root
-from .kernels.gram import block_of
+from .kernels.base import base_measure
+from .kernels.distances import Distance, pairwise
+from .kernels.gram import gram_of
+from .kernels.protocol import as_distribution_kernel
 from .kernels.radial import with_bandwidth
 from .predictions import (
     Gaussian,
-    GaussianMixture,
     Predictions,
     check_predictions,
     draw_samples,
     evaluate_score,
     held_array,
 )
-from .predictions.join import JoinedSamplers, check_joinable, join
-
-__all__ = ["fisher_divergence", "gfd", "gram_matrix", "kgfd", "mmd", "wasserstein"]
+from .predictions.join import check_joinable, join
 
 DEFAULT_N_SAMPLES = 1000
 
@@ -169,7 +167,7 @@ def fisher_divergence(
     >>> sc.fisher_divergence(sc.Gaussian([0.0], 1.0), sc.Gaussian([2.0], 1.0))
     array([[4.]])
     """
-    check_count(n_samples, "n_samples")
+    check_count("n_samples", n_samples, optional=True)
     check_joinable(p, q)
     if paired:
         _check_paired(p, q)
@@ -206,35 +204,30 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     kernel = as_distribution_kernel(kernel, GFD(), "kernel")
     check_predictions("p", p)
     reference = _reference(p)
-    if isinstance(getattr(kernel, "base", None), str):  # "match"
-        kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng).spawn(1)[0]))  # type: ignore[type-var]
+    if isinstance(kernel, GFD | KGFD) and isinstance(kernel.base, str):  # "match", to `p` alone
+        kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng).spawn(1)[0]))
     distance, found = kernel.distance(p, reference, as_generator(rng))
-    bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)
+    gram = gram_of(distance, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
     if q is None:
-        return block_of(distance, bandwidth, kernel.outer, slice(0, p.n), slice(0, p.n))
-    if "ground" in found:
-        kernel = replace(kernel, ground=with_bandwidth(kernel.ground, found["ground"]))  # type: ignore[type-var, attr-defined]
-    both = join(p, q)
-    if not _same_way(kernel, p, both):
-        check_joinable(p, q)
-        both = JoinedSamplers(p, q)  # draws those of `p` first, as without `q`
-    distance, _ = kernel.distance(both, reference, as_generator(rng))
-    return block_of(distance, bandwidth, kernel.outer, slice(0, p.n), slice(p.n, p.n + q.n))
+        return gram(slice(0, p.n), slice(0, p.n))
+    if isinstance(kernel, KGFD | MMD):  # the ground bandwidth, too, is that of `p` alone
+        kernel = replace(kernel, ground=with_bandwidth(kernel.ground, found["ground"]))  # type: ignore[arg-type]
+    joined, _ = kernel.distance(join(p, q, draws_apart=True), reference, as_generator(rng))
+    _check_same(distance, joined, reference)
+    gram = gram_of(joined, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
+    return gram(slice(0, p.n), slice(p.n, p.n + q.n))
 
 
-def _same_way(kernel: Any, p: Predictions, both: Predictions) -> bool:
-    """Whether distances among `p` and among `both` are found in the same way, with the same draws if there are any."""
-    if isinstance(kernel, GFD | KGFD):
-        exact = kernel.n_base is None and isinstance(p, Gaussian)
-        if exact and not isinstance(both, Gaussian):
-            raise TypeError("`q` must be Gaussian, as `p` is, for their closed form; or give `n_base` to the kernel.")
-        return True  # base points are shared
-    closed = Gaussian | GaussianMixture if isinstance(kernel, MMD) else Gaussian
-    exact = kernel.n_samples is None and isinstance(p, closed)
-    exact = exact and isinstance(getattr(kernel, "ground", GaussianKernel()), GaussianKernel)
-    if exact and not isinstance(both, closed):
-        raise TypeError("`q` must be of the kind of `p` for their closed form; or give `n_samples` to the kernel.")
-    return exact
+def _check_same(alone: Distance, joined: Distance, reference: Array) -> None:
+    """Raise where distances among `p` are others beside `q`: then the two Gram matrices would not belong together."""
+    some = np.arange(min(alone.n, 64))
+    one, other = (pairwise(distance, some, some[::-1], reference) for distance in (alone, joined))
+    if has_values(one, other) and not np.allclose(to_numpy(one), to_numpy(other), rtol=1e-3, atol=1e-6):
+        raise TypeError(
+            "`q` must be of the kind of `p`: the kernel compares predictions of `p` with each other in another way "
+            "when those of `q` stand beside them. Likely cause: a closed form that `p` has and `q` has not. Give the "
+            "kernel `n_base` or `n_samples`."
+        )
 
 
 def _compare(kernel: DistributionKernel, p: Predictions, q: Predictions, paired: bool, rng: Any) -> Array:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-__all__ = ["CalibrationResult", "CombinedResult", "ViewResult", "calibration_result", "check_overflow"]
+from ._lib.checks import check_share
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +47,12 @@ class CalibrationResult:
 
     def rejects(self, alpha: float = 0.05) -> bool:
         """Whether calibration is rejected at level `alpha`."""
-        return self.pvalue <= _check_alpha(alpha)
+        return self.pvalue <= check_share("alpha", alpha)
 
     def critical_value(self, alpha: float = 0.05) -> float:
         """The null draw that the statistic must exceed for `rejects(alpha)`; infinite where no statistic could."""
         pvalues = (1.0 + np.arange(self.n_resamples + 1)) / (1.0 + self.n_resamples)
-        n_rejecting = int(np.sum(pvalues <= _check_alpha(alpha)))
+        n_rejecting = int(np.sum(pvalues <= check_share("alpha", alpha)))
         if n_rejecting == 0:
             return math.inf
         if n_rejecting > self.n_resamples:
@@ -164,9 +163,3 @@ def check_overflow(*values: float) -> None:
             "bandwidths, are too large for their dtype. Likely causes: float32 arrays (convert them to float64), "
             "targets in very unequal units, or a `bandwidth` given far too small."
         )
-
-
-def _check_alpha(alpha: float) -> float:
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"`alpha` must lie between 0 and 1, but is {alpha!r}.")
-    return alpha

@@ -8,7 +8,7 @@ import scorecal as sc
 from scorecal.diagnosis.estimates import Estimate
 from scorecal.diagnosis.regions import Partition, partitions_of, simultaneous_pvalues
 from scorecal.experiments.flaws import skewed
-from scorecal.resampling import draw_signs
+from scorecal.resampling import RandomSigns
 
 FLIPPED = np.array([[1.0, -0.6], [-0.6, 1.0]])
 
@@ -229,7 +229,7 @@ def test_statistics_of_regions_from_their_definition():
     rng = np.random.default_rng(0)
     features, bins = rng.normal(size=(90, 3)) + 0.2, rng.integers(0, 4, 90)
     regions = np.array([[True, False, False, True], [False, True, False, False]])
-    signs = draw_signs(90, 19, rng)
+    signs = RandomSigns().draw(90, 19, rng)
     flips = signs.on(features)(slice(0, 90))
     partition = Partition("x", bins, ["a", "b"], regions)
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import scorecal as sc
+from scorecal._lib.cores import cpu_count
 from scorecal.experiments import KCCSD, SKCE, Cell, Model, Test, grid, hgm, lgm, sweep
 from scorecal.experiments.sweep.dataset import draw_data_set
 from scorecal.experiments.sweep.procedures import pvalues
 from scorecal.experiments.sweep.store import StoreError, open_store
 from scorecal.experiments.sweep.sweep import missing
-from scorecal.parallel.threads import cpu_count, one_core
-from scorecal.parallel.workers import spread
+from scorecal.parallel.threads import one_core
+from scorecal.parallel.workers import map_tasks
 from scorecal.resampling import u_statistics
 
 HGM = Model("HGM", partial(hgm, delta=1.0))
@@ -277,7 +278,7 @@ def test_one_core_means_one_thread_of_everything():
 
 
 def in_daemon(queue):
-    queue.put(sorted(spread(abs, [-1, 2, -3], 2)))
+    queue.put(sorted(map_tasks(abs, [-1, 2, -3], 2)))
 
 
 def test_spread_does_not_end_a_process_that_may_not_start_others():
@@ -285,7 +286,7 @@ def test_spread_does_not_end_a_process_that_may_not_start_others():
     import joblib
 
     with joblib.parallel_config(backend="threading"):
-        assert sorted(spread(abs, [-1, 2, -3], 2)) == [1, 2, 3]
+        assert sorted(map_tasks(abs, [-1, 2, -3], 2)) == [1, 2, 3]
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     process = context.Process(target=in_daemon, args=(queue,), daemon=True)
@@ -295,6 +296,6 @@ def test_spread_does_not_end_a_process_that_may_not_start_others():
 
 
 def test_spread_takes_a_map():
-    assert list(spread(abs, [-1, 2, -3], lambda function, tasks: [function(task) for task in tasks])) == [1, 2, 3]
-    assert sorted(spread(abs, [-1, 2, -3], 2)) == [1, 2, 3]
-    assert list(spread(abs, [], 2)) == []
+    assert list(map_tasks(abs, [-1, 2, -3], lambda function, tasks: [function(task) for task in tasks])) == [1, 2, 3]
+    assert sorted(map_tasks(abs, [-1, 2, -3], 2)) == [1, 2, 3]
+    assert list(map_tasks(abs, [], 2)) == []

@@ -379,7 +379,7 @@ ALL_KERNELS = st.sampled_from(
     target=st.sampled_from([K.Gaussian(), K.IMQ(), K.Gaussian(0.1), K.IMQ(10.0, c=2.0, beta=-0.8)]),
 )
 def test_pair_function_is_symmetric_and_positive_semidefinite(seed, n, d, spread, kind, distribution, target):
-    from scorecal._kccsd import kccsd_pairs
+    from scorecal._kccsd import kccsd_statistic
     from scorecal.coordinates import identity
 
     rng = np.random.default_rng(seed)
@@ -390,7 +390,7 @@ def test_pair_function_is_symmetric_and_positive_semidefinite(seed, n, d, spread
     else:
         predictions = sc.Gaussian(mean, rng.uniform(0.3, 3.0, n if kind == "isotropic" else (n, d)))
     y = mean + rng.normal(size=(n, d))
-    function, *_ = kccsd_pairs(predictions, y, distribution, target, identity, rng)
+    function, *_ = kccsd_statistic(predictions, y, distribution, target, identity, rng)
     H = function(slice(0, n), slice(0, n))
     size = np.abs(H).max()
     np.testing.assert_allclose(H, H.T, atol=1e-9 * size)

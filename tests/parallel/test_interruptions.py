@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 import scorecal as sc
 from scorecal.experiments import KCCSD, SKCE, Model, Test, grid, lgm, qgm, sweep
-from scorecal.resampling.dask_cluster import cluster
+from scorecal.parallel.dask import cluster
 
 folder, workers, address, pause = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
 largest_file = int(sys.argv[5])

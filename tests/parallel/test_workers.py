@@ -21,10 +21,11 @@ from distributed import Client
 from processes import is_gone, wait_until
 
 import scorecal as sc
+from scorecal.pairwise import Features
 from scorecal.parallel.dask import WorkerDiedError, on_cluster
-from scorecal.resampling import Features, Plan, draw_signs, u_statistics
-from scorecal.resampling.estimators import Complete, Pairing
-from scorecal.resampling.tiles import Triangle, groups_of_strips
+from scorecal.resampling import ComputeOptions, RandomSigns, u_statistics
+from scorecal.resampling.estimators import Complete
+from scorecal.resampling.tiles import PairSumJob, groups_of_strips
 
 on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 
@@ -155,8 +156,8 @@ def test_torch_and_linear_have_workers(data, name):
 
 @pytest.mark.parametrize("estimator", ["complete", "incomplete"])
 def test_tasks_hold_every_tile_once(estimator):
-    pairing = Pairing.of(sc.estimators.Incomplete(30) if estimator == "incomplete" else Complete(), 2000)
-    triangle = Triangle((), pairing, 2000, 8, None)
+    pairing = (sc.estimators.Incomplete(30) if estimator == "incomplete" else Complete()).pairing(2000)
+    triangle = PairSumJob((), pairing, 2000, 8, None)
     groups = groups_of_strips(triangle, 64)
     assert [strip for group in groups for strip in group] == triangle.strips
     tiles = [(strip.row, j) for strip in triangle.strips for j in range(strip.first, strip.last)]
@@ -177,9 +178,9 @@ def test_jax_has_no_workers():
 
 def test_features_stay_in_this_process():
     values = np.random.default_rng(0).normal(size=(50, 2))
-    signs = draw_signs(50, 19, np.random.default_rng(0))
+    signs = RandomSigns().draw(50, 19, np.random.default_rng(0))
     unpicklable = Features(lambda rows: values[rows, :])
-    here, there = (u_statistics([unpicklable], values, signs, plan=Plan(workers=w)) for w in (None, 2))
+    here, there = (u_statistics([unpicklable], values, signs, options=ComputeOptions(workers=w)) for w in (None, 2))
     np.testing.assert_array_equal(here.null, there.null)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import scorecal as sc
 from scorecal import plots
-from scorecal.plots.witness import witness
+from scorecal.diagnosis.witness import witness
 
 mpl.use("Agg")
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from scorecal._lib.arrays import to_numpy
-from scorecal.resampling import Plan, Signs, draw_signs, engine, tiles, u_statistics
+from scorecal.resampling import ComputeOptions, RandomSigns, engine, tiles, u_statistics
+from scorecal.resampling.signs import Signs
 
 RNG = np.random.default_rng(9)
 
@@ -38,7 +39,7 @@ def expand(signs, n):
 @pytest.mark.parametrize("tile", [8, 24, 384])
 def test_against_brute_force(backend, n, tile):
     values = [symmetric(n), symmetric(n)]
-    signs = draw_signs(n, 13, np.random.default_rng(1))
+    signs = RandomSigns().draw(n, 13, np.random.default_rng(1))
     e = expand(signs, n)
     totals = u_statistics([Table(backend.array(H)) for H in values], backend.array(np.zeros((n, 1))), signs, tile=tile)
     for v, H in enumerate(values):
@@ -53,7 +54,7 @@ def test_against_brute_force(backend, n, tile):
 
 def test_result_does_not_depend_on_the_number_of_threads(monkeypatch):
     H, reference = symmetric(200), np.zeros((200, 1))
-    signs = draw_signs(200, 10, np.random.default_rng(1))
+    signs = RandomSigns().draw(200, 10, np.random.default_rng(1))
     results = []
     for n_threads in (1, 2, 5):
         monkeypatch.setattr(engine, "cpu_count", lambda n_threads=n_threads: n_threads)
@@ -65,7 +66,7 @@ def test_result_does_not_depend_on_the_number_of_threads(monkeypatch):
 
 def test_statistic_is_the_same_with_and_without_signs():
     H, reference = symmetric(300), np.zeros((300, 1))
-    signs = draw_signs(300, 10, np.random.default_rng(1))
+    signs = RandomSigns().draw(300, 10, np.random.default_rng(1))
     assert u_statistics([Table(H)], reference).statistic == u_statistics([Table(H)], reference, signs).statistic
     assert u_statistics([Table(H)], reference).null is None
 
@@ -103,13 +104,13 @@ def test_no_tile_exceeds_the_memory():
             seen.append((rows.stop - rows.start) * (cols.stop - cols.start))
             return np.zeros((rows.stop - rows.start, cols.stop - cols.start))
 
-    u_statistics([Watched(None)], np.zeros((3000, 1)), plan=Plan(memory=4_000_000))
+    u_statistics([Watched(None)], np.zeros((3000, 1)), options=ComputeOptions(memory=4_000_000))
     assert max(seen) * 50 * 8 * engine.cpu_count() <= 4_000_000
     assert max(seen) > 1000
 
 
 def test_signs_are_the_bits_row_by_row(backend):
-    signs = draw_signs(50, 7, np.random.default_rng(4))
+    signs = RandomSigns().draw(50, 7, np.random.default_rng(4))
     raw = np.frombuffer(np.random.default_rng(4).bytes(44), dtype=np.uint8)
     expected = 2.0 * np.unpackbits(raw)[:350].reshape(50, 7) - 1.0
     placed = signs.on(backend.array([[0.0]]))
@@ -118,7 +119,7 @@ def test_signs_are_the_bits_row_by_row(backend):
 
 
 def test_signs_are_fair_and_independent():
-    e = expand(draw_signs(64, 4096, np.random.default_rng(0)), 64)
+    e = expand(RandomSigns().draw(64, 4096, np.random.default_rng(0)), 64)
     assert abs(e.mean()) < 5 / np.sqrt(e.size)
     products = e @ e.T / 4096
     assert np.abs(products - np.eye(64)).max() < 5.5 / np.sqrt(4096)
@@ -166,7 +167,7 @@ def test_memory_of_many_points(what):
 def test_strips_of_few_tiles_give_the_same(monkeypatch, per_strip):
     """Rows of blocks that are cut into several strips, as they are beyond some ten thousand points."""
     n = 90
-    H, signs = symmetric(n), draw_signs(n, 11, np.random.default_rng(3))
+    H, signs = symmetric(n), RandomSigns().draw(n, 11, np.random.default_rng(3))
     whole = u_statistics([Table(H)], np.zeros((n, 1)), signs, tile=8)
     monkeypatch.setattr(tiles, "_TILES_PER_STRIP", per_strip)
     monkeypatch.setattr(tiles, "_PAIRS_PER_STRIP", 0)

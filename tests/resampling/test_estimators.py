@@ -7,9 +7,9 @@ import torch
 from scipy import stats
 
 import scorecal as sc
-from scorecal._kccsd import kccsd_pairs
-from scorecal.resampling import Plan, draw_signs, u_statistics
-from scorecal.resampling.estimators import Block, Complete, Incomplete, Linear, LowRank, Pairing
+from scorecal._kccsd import kccsd_statistic
+from scorecal.resampling import ComputeOptions, RandomSigns, u_statistics
+from scorecal.resampling.estimators import Block, Complete, Incomplete, Linear, LowRank
 from scorecal.statistics.random_features import low_rank
 
 EVERY = [Complete(), Incomplete(1), Incomplete(5), Incomplete(500), Block(), Block(2), Block(7), Block(500), Linear()]
@@ -45,12 +45,12 @@ def pairs_of(estimator, n):
 def test_against_brute_force(estimator, n):
     features = np.random.default_rng(0).normal(size=(n, 3))
     values, chosen = features @ features.T, pairs_of(estimator, n)
-    signs = draw_signs(n, 5, np.random.default_rng(1))
+    signs = RandomSigns().draw(n, 5, np.random.default_rng(1))
     flips = signs.on(features)(slice(0, n))
     kept = np.where(chosen, values, 0.0)
-    assert Pairing.of(estimator, n).n_pairs == chosen.sum() / 2
+    assert estimator.pairing(n).n_pairs == chosen.sum() / 2
     for tile in (None, 8, 16):
-        found = u_statistics([Table(values)], features, signs, plan=Plan(estimator), tile=tile)
+        found = u_statistics([Table(values)], features, signs, options=ComputeOptions(estimator), tile=tile)
         assert found.statistic[0] == pytest.approx(kept.sum() / chosen.sum())
         np.testing.assert_allclose(found.contributions[0], kept.sum(axis=1) / chosen.sum(), atol=1e-12)
         expected = np.einsum("ib,ij,jb->b", flips, kept, flips) / chosen.sum()
@@ -137,7 +137,7 @@ def test_other_backends(library):
     [
         (lambda p, y: sc.kccsd_test(p, y, estimator="cheap"), "`estimator` must be one of 'complete', 'incomplete'"),
         (lambda p, y: sc.calibration_test(p, y, estimator=3), "`estimator` must be one of"),
-        (lambda p, y: Incomplete(0), "`pairs_per_point` must be an integer of at least 1"),
+        (lambda p, y: Incomplete(0), "`pairs_per_point` must be a positive integer"),
         (lambda p, y: Block(1), "`size` must be an integer of at least 2"),
         (lambda p, y: Block(2.5), "`size` must be an integer of at least 2"),
         (lambda p, y: sc.kccsd_test(sc.Gaussian(y[:3] + 1.0, 1.0), y[:3], estimator="linear"), "at least 4 targets"),
@@ -154,7 +154,7 @@ def test_low_rank_is_right_on_average(target_kernel):
     """20,000 frequencies: each entry within five errors of its mean, and most within two."""
     predictions, y = sc.experiments.hgm(7, 1.0, rng=0)
     kernel = sc.kernels.GFD(n_base=4, bandwidth=0.7)
-    function = kccsd_pairs(predictions, y, kernel, target_kernel, None, np.random.default_rng(0)).function
+    function = kccsd_statistic(predictions, y, kernel, target_kernel, None, np.random.default_rng(0)).function
     everything, number = slice(0, 7), 20_000
     exact = function(everything, everything)
     rng = np.random.default_rng(1)
@@ -197,6 +197,6 @@ def test_low_rank_is_for_gaussian_kernels():
     for options in ({"target_kernel": sc.kernels.IMQ()}, {"distribution_kernel": sc.kernels.MMD()}):
         with pytest.raises(TypeError, match=r"`estimator='low-rank'` is for .* with Gaussian kernels"):
             sc.kccsd_test(predictions, y, estimator="low-rank", **options)
-    with pytest.raises(ValueError, match="`n_frequencies` must be an integer of at least 1"):
+    with pytest.raises(ValueError, match="`n_frequencies` must be a positive integer"):
         LowRank(0)
     assert sc.calibration_test(predictions, y, estimator="low-rank", rng=0).pvalue > 0

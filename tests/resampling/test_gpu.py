@@ -12,11 +12,12 @@ import torch
 from backends import make_backend
 
 import scorecal as sc
-from scorecal._kccsd import kccsd_pairs
+from scorecal._kccsd import kccsd_statistic
 from scorecal._lib.arrays import full_product, to_numpy
-from scorecal.pairwise.products import Product, augment
-from scorecal.resampling import Plan, draw_signs, engine, signs, u_statistics
-from scorecal.resampling.gpu.device import half_of
+from scorecal._lib.linalg import distance_factors
+from scorecal.pairwise import Product
+from scorecal.resampling import ComputeOptions, RandomSigns, engine, signs, u_statistics
+from scorecal.resampling.gpu.float16 import scaled_float16
 from scorecal.resampling.gpu.fused import fused_tile, split
 
 CAN_RUN_TRITON = find_spec("triton") is not None and (
@@ -31,7 +32,7 @@ def pairs_of(n, dtype, device, target_kernel=None, spread=1.0, unit=1.0):
     mean, scale = rng.normal(size=(n, 3)), np.exp(spread * rng.normal(size=n))
     y = mean + 1.1 * scale[:, None] * rng.normal(size=(n, 3))
     mean, scale, y = (torch.as_tensor(unit * part, dtype=dtype, device=device) for part in (mean, scale, y))
-    return kccsd_pairs(
+    return kccsd_statistic(
         sc.Gaussian(mean, scale), y, sc.kernels.GFD(n_base=5), target_kernel, None, np.random.default_rng(1)
     )
 
@@ -47,11 +48,11 @@ def as_if_on_a_gpu(monkeypatch):
 @pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])
 def test_half_precision_has_small_errors_and_the_same_statistic(as_if_on_a_gpu, target_kernel):
     n, n_resamples = 1000, 200
-    signs = draw_signs(n, n_resamples, np.random.default_rng(2))
+    signs = RandomSigns().draw(n, n_resamples, np.random.default_rng(2))
     exact = pairs_of(n, torch.float64, DEVICE, target_kernel)
     single = pairs_of(n, torch.float32, DEVICE, target_kernel)
     expected = u_statistics([exact.function], exact.reference, signs, tile=256)
-    full = u_statistics([single.function], single.reference, signs, plan=Plan(precision="full"), tile=256)
+    full = u_statistics([single.function], single.reference, signs, options=ComputeOptions(precision="full"), tile=256)
     mixed = u_statistics([single.function], single.reference, signs, tile=256)
     sd = float(expected.null.std())
     assert 1e-7 * sd < float((mixed.null - full.null).abs().max()) < 0.01 * sd
@@ -67,7 +68,7 @@ def test_float16_holds_every_entry(target_kernel):
     everything = slice(0, 500)
     block = function(everything, everything)
     assert float(block.abs().max()) > 1e6  # float16 ends at 65504
-    half = half_of(function, 500)
+    half = scaled_float16(function, 500)
     assert 0.5 < float(half.block(block, everything).abs().max()) <= 1.01
 
 
@@ -99,7 +100,7 @@ def test_the_fused_tile_is_the_plain_one(p, q, size, cols):
     psi, phi = (torch.randn(300, k, generator=draw).to(DEVICE) / k**0.5 for k in (p, q))
     phi[3] *= 30.0
     units = size**2 * (torch.rand(300, generator=draw).to(DEVICE) + 0.5)
-    exponent, bilinear = augment(psi), Product(size * phi, size * phi.flip(1))
+    exponent, bilinear = Product(*distance_factors(psi)), Product(size * phi, size * phi.flip(1))
     rows = slice(0, 130)
     block, *sums = fused_tile(split(exponent), split(bilinear), units, rows, cols)
     wide = [Product(each.left.double(), each.right.double())(rows, cols) for each in (exponent, bilinear)]
@@ -116,9 +117,10 @@ def test_the_fused_tile_is_the_plain_one(p, q, size, cols):
 
 def test_float64_stays_float64(as_if_on_a_gpu):
     exact = pairs_of(300, torch.float64, DEVICE)
-    signs = draw_signs(300, 19, np.random.default_rng(2))
+    signs = RandomSigns().draw(300, 19, np.random.default_rng(2))
     mixed, full = (
-        u_statistics([exact.function], exact.reference, signs, plan=Plan(precision=p)) for p in ("mixed", "full")
+        u_statistics([exact.function], exact.reference, signs, options=ComputeOptions(precision=p))
+        for p in ("mixed", "full")
     )
     torch.testing.assert_close(mixed.null, full.null, rtol=1e-12, atol=0)
 

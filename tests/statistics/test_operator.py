@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import scorecal as sc
-from scorecal._kccsd import kccsd_pairs
+from scorecal._kccsd import kccsd_statistic
 from scorecal.coordinates import identity
 
 jax.config.update("jax_enable_x64", True)
@@ -23,7 +23,7 @@ ROTATION = np.linalg.qr(RNG.normal(size=(D, D)))[0]
 
 
 def pairs(predictions, y, kernel, target=None):
-    function, *_ = kccsd_pairs(predictions, y, kernel, target, identity, np.random.default_rng(0))
+    function, *_ = kccsd_statistic(predictions, y, kernel, target, identity, np.random.default_rng(0))
     return np.asarray(function(slice(0, N), slice(0, N)))
 
 

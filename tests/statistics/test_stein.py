@@ -7,7 +7,7 @@ import pytest
 
 import scorecal as sc
 from scorecal.kernels.gram import EmbeddingGram
-from scorecal.statistics import stein_pairs
+from scorecal.statistics.stein import stein_pairs
 
 jax.config.update("jax_enable_x64", True)
 K = sc.kernels

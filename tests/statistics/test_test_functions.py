@@ -10,8 +10,8 @@ from scipy.special import eval_legendre, ndtr
 import scorecal as sc
 from scorecal.kernels import GFD, BoundedRadial, Constant, Cross, Gaussian, Linear, Polynomial, RadialRank, Rank, Trace
 from scorecal.kernels.gram import distribution_gram
-from scorecal.resampling import Features, draw_signs, u_statistics
-from scorecal.statistics import ProductOfPairs
+from scorecal.pairwise import Features, ProductOfPairs
+from scorecal.resampling import RandomSigns, u_statistics
 
 ALL = [
     Constant(),
@@ -141,7 +141,7 @@ def test_features_and_pairs_are_the_same_statistic():
     """A view of finite rank, from its features and from all pairs of them, tile by tile."""
     rng = np.random.default_rng(5)
     values = rng.normal(size=(83, 4)) + 0.1
-    signs = draw_signs(83, 39, rng)
+    signs = RandomSigns().draw(83, 39, rng)
     by_pairs = ProductOfPairs((_OuterProduct(values),))
     found = u_statistics([Features(lambda rows: values[rows, :]), by_pairs], values, signs, tile=16)
     for part in (found.statistic, found.null, found.contributions):
@@ -152,7 +152,7 @@ def test_features_and_pairs_are_the_same_statistic():
 def test_largest_feature_in_units_of_its_mean_square():
     rng = np.random.default_rng(6)
     values = rng.normal(size=(40, 3)) * np.array([1.0, 10.0, 0.1]) + np.array([0.5, 0.0, 0.0])
-    signs = draw_signs(40, 19, rng)
+    signs = RandomSigns().draw(40, 19, rng)
     found = u_statistics([Features(lambda rows: values[rows, :], largest=True)], values, signs, tile=8)
     unit = values / np.sqrt(np.mean(values**2, axis=0))
     flips = signs.on(values)(slice(0, 40))

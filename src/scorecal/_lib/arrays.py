@@ -23,10 +23,14 @@ __all__ = [
     "device_of",
     "full_product",
     "has_values",
+    "ignore_overflow",
     "like",
     "to_numpy",
     "without_gradients",
 ]
+
+# Overflow is told by `check_overflow`, with likely causes; NumPy's own warnings would only come on top.
+ignore_overflow = np.errstate(over="ignore", invalid="ignore")
 
 
 def as_arrays(**named: Any) -> list[Array]:

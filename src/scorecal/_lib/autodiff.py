@@ -10,8 +10,6 @@ from array_api_compat import is_jax_array, is_torch_array
 
 from .arrays import Array
 
-__all__ = ["row_values_and_slopes", "transforms"]
-
 RowFunction = Callable[[Array, Array], Array]  # of one row of y and one of x, to a 0-d array
 
 

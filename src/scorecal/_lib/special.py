@@ -8,8 +8,6 @@ from array_api_compat import is_jax_array, is_torch_array
 
 from .arrays import Array, like, to_numpy
 
-__all__ = ["special"]
-
 
 def special(name: str, *arrays: Array) -> Array:
     """The function of `scipy.special` of this name, where torch and JAX have it too."""

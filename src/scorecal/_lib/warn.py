@@ -7,8 +7,6 @@ import sys
 import warnings
 from pathlib import Path
 
-__all__ = ["warn_user"]
-
 _INSIDE = (str(Path(__file__).parents[1]), functools.__file__)
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from ..predictions import Scores
 from .read_table import InputError
 
-__all__ = ["read_npz"]
-
 _NEEDED = ("targets", "scores", "base_scores", "base_points")
 
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["InputError", "Table", "read_table"]
-
 
 class InputError(ValueError):
     """A file that cannot be used, in one line."""

@@ -23,8 +23,6 @@ from ..results import CombinedResult
 from .read_npz import read_npz
 from .read_table import InputError, Table, read_table
 
-__all__ = ["add_test"]
-
 _MOST_FOR_COMPLETE = 20_000
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed

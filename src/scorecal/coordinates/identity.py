@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .._lib.arrays import Array
-from ..predictions import Predictions, evaluate_score
+from ..predictions import Predictions, evaluate_score, support_of
 
-__all__ = ["Coordinates", "Located", "identity", "name_of"]
-
-Located = tuple[Predictions, Array, Array]
-Coordinates = Callable[[Predictions, Array], Located]
+Moved = tuple[Predictions, Array, Array]  # predictions, targets and scores at the targets in other coordinates
+Coordinates = Callable[[Predictions, Array], Moved]
 
 
-def identity(predictions: Predictions, y: Array) -> Located:
+def identity(predictions: Predictions, y: Array) -> Moved:
     """Targets and scores as they are."""
-    support = getattr(predictions, "support", None)
+    support = support_of(predictions)
     if support is not None:
         raise ValueError(
             f"`predictions` live on a bounded support, {support}, where their densities need not vanish at the "
@@ -31,7 +29,7 @@ def identity(predictions: Predictions, y: Array) -> Located:
 
 
 def name_of(coordinates: Coordinates, predictions: Predictions) -> str:
-    """What the result calls them; some are named by what they do to these predictions."""
+    """Name of the coordinates on a result; some are named by what they do to these predictions."""
     if hasattr(coordinates, "named"):
         return str(coordinates.named(predictions))
     return getattr(coordinates, "__name__", None) or repr(coordinates)

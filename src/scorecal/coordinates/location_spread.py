@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, check_finite, device_of, like, to_numpy
+from .._lib.linalg import symmetric_root
 from .._lib.warn import warn_user
-from ..predictions import Predictions, Scores, draw_samples, evaluate_score
-
-__all__ = ["known_moments", "location_and_spread"]
+from ..predictions import HasMoments, Predictions, Scores, draw_samples, evaluate_score, prior_of
 
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
 _N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and between two looks
@@ -54,9 +53,9 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
 
 def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
     """None also where a variance is infinite, as with heavy tails: scores tell a spread all the same."""
-    if not hasattr(predictions, "moments"):
-        return None
     n, d = predictions.n, predictions.dim
+    if not isinstance(predictions, HasMoments):
+        return None
     mean, covariance = (like(part, reference) for part in predictions.moments())
     for name, part, shape in (("means", mean, (n, d)), ("covariances", covariance, (n, d, d))):
         if tuple(part.shape) != shape:
@@ -76,11 +75,11 @@ def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | N
 def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
     """Rounds of least squares, each at points spread like the last fit; the first, like the prior or N(0, I)."""
     n, d = predictions.n, predictions.dim
-    prior = getattr(predictions, "prior", None)
+    prior = prior_of(predictions)
     mean, root = np.zeros(d), np.eye(d)
     if prior is not None:
         draws = to_numpy(draw_samples(prior, _N_PRIOR_DRAWS, np.random.default_rng(_SEED)))[0].astype(np.float64)
-        mean, root = draws.mean(axis=0), _root(np.cov(draws.T).reshape(d, d))
+        mean, root = draws.mean(axis=0), symmetric_root(np.cov(draws.T).reshape(d, d))
     half = np.random.default_rng(_SEED).standard_normal((max(8, 2 * d), d))
     nodes = np.concatenate([half, -half])
     xp = array_namespace(reference)
@@ -131,7 +130,7 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
         )
     points = to_numpy(scores.base_points).astype(np.float64)
     m, d = points.shape
-    root = _root(np.cov(points.T).reshape(d, d)) if m > d else np.zeros((d, d))
+    root = symmetric_root(np.cov(points.T).reshape(d, d)) if m > d else np.zeros((d, d))
     if m <= d or np.linalg.matrix_rank(root) < d:
         raise ValueError(
             f"`base_points` must hold at least d + 1 = {d + 1} points that span all dimensions for `Scores` to be "
@@ -188,9 +187,3 @@ def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:
     left = values - centre[:, None, :] - explained
     tiny = float(xp.finfo(values.dtype).smallest_normal)
     return centre, slopes, xp.sum(left**2, axis=(1, 2)) / (xp.sum(explained**2, axis=(1, 2)) + tiny)
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    values, vectors = np.linalg.eigh(covariance)
-    root: np.ndarray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    return root

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
-from ..predictions import Box, Predictions, Scores, Simplex, describe, evaluate_score
-from .identity import Located
-
-__all__ = ["Affine", "Bijection", "InDtype", "map_all", "map_predictions"]
+from ..predictions import Box, Predictions, Samplable, Scores, Simplex, describe, evaluate_score, prior_of
+from .identity import Moved
 
 
 class Bijection(Protocol):
@@ -60,7 +58,7 @@ class InDtype:
         return array_namespace(z).astype(scores, z.dtype, copy=False)
 
 
-def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Located:
+def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Moved:
     """Predictions, targets and scores at the targets in z, of dimension `dim`."""
     z = bijection.inverse(y)
     mapped = map_predictions(predictions, z, bijection, dim)
@@ -95,7 +93,7 @@ class Mapped:
 
     @property
     def prior(self) -> Mapped | None:
-        prior = getattr(self.predictions, "prior", None)
+        prior = prior_of(self.predictions)
         if prior is not None:
             _check_shared("prior", self.bijection)
         return None if prior is None else _mapped(prior, self.bijection, self.dim)
@@ -112,8 +110,8 @@ class MappedSampler(Mapped):
         return self.bijection.inverse(draws)
 
 
-def _mapped(predictions: Predictions, bijection: Bijection, dim: int) -> Mapped:
-    kind = MappedSampler if hasattr(predictions, "sample") else Mapped
+def _mapped(predictions: Any, bijection: Bijection, dim: int) -> Mapped:
+    kind = MappedSampler if isinstance(predictions, Samplable) else Mapped
     return kind(predictions, bijection, dim)
 
 

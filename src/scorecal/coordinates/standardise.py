@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, check_finite, has_values, like
-from ..predictions import Gaussian, GaussianMixture, Predictions, draw_samples, evaluate_score
-from .identity import Coordinates, Located, identity
+from ..predictions import (
+    Gaussian,
+    GaussianMixture,
+    HasMoments,
+    Predictions,
+    Samplable,
+    draw_samples,
+    evaluate_score,
+    prior_of,
+)
+from .identity import Coordinates, Moved, identity
 from .mapped import Affine, map_all
 from .unconstrain import natural
-
-__all__ = ["standardise"]
 
 _N_PRIOR_DRAWS, _N_PREDICTIVE_DRAWS = 10_000, 10
 _SEED = 0  # of the draws that stand for moments: a constant, so that the statistic does not depend on `rng`
@@ -61,7 +68,7 @@ class _Standardised:
         first = natural(predictions)
         return repr(self) if first is identity else f"{first!r}, {self!r}"
 
-    def __call__(self, predictions: Predictions, y: Array) -> Located:
+    def __call__(self, predictions: Predictions, y: Array) -> Moved:
         unbounded, targets, _ = natural(predictions)(predictions, y)
         mean, sd = _moments(unbounded, targets, self.by)
         if isinstance(unbounded, Gaussian | GaussianMixture):
@@ -76,15 +83,15 @@ def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array
     """Mean and standard deviation (d,) of a draw."""
     judges: Any = predictions
     if by == "prior":
-        judges = getattr(predictions, "prior", None)
+        judges = prior_of(predictions)
         if judges is None:
             raise TypeError(f'`standardise("prior")` needs predictions that carry a `prior`; {predictions!r} do not.')
     xp = array_namespace(reference)
-    if hasattr(judges, "moments"):
+    if isinstance(judges, HasMoments):
         means, covariances = (like(part, reference) for part in judges.moments())
         mean = xp.mean(means, axis=0)
         variance = xp.mean(xp.linalg.diagonal(covariances) + (means - mean) ** 2, axis=0)
-    elif not hasattr(judges, "sample"):
+    elif not isinstance(predictions if by == "predictions" else judges, Samplable):
         raise TypeError(
             f"`standardise` finds no moments of {judges!r}, which cannot be sampled. Where they carry a prior, give "
             '`standardise("prior")`.'

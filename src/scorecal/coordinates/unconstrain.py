@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .._lib.arrays import Array, array_namespace, has_values, to_numpy
-from ..predictions import Predictions, Support, as_support, same_support
-from .identity import Coordinates, Located, identity
+from .._lib.arrays import Array
+from ..predictions import Predictions, Support, as_support, check_inside, same_support, support_of
+from .identity import Coordinates, Moved, identity
 from .mapped import map_all
-
-__all__ = ["natural", "unconstrain"]
 
 
 def unconstrain(support: Any) -> Coordinates:
@@ -57,7 +53,7 @@ def unconstrain(support: Any) -> Coordinates:
 
 def natural(predictions: Predictions) -> Coordinates:
     """Those without a boundary, if the predictions say that their support has one; otherwise the identity."""
-    support = getattr(predictions, "support", None)
+    support = support_of(predictions)
     return identity if support is None else unconstrain(support)
 
 
@@ -68,23 +64,13 @@ class _Unconstrained:
     def __repr__(self) -> str:
         return f"unconstrain({self.support!r})"
 
-    def __call__(self, predictions: Predictions, y: Array) -> Located:
-        declared = getattr(predictions, "support", None)
+    def __call__(self, predictions: Predictions, y: Array) -> Moved:
+        declared = support_of(predictions)
         if declared is not None and not same_support(declared, self.support):
             raise ValueError(
                 f"`coordinates` unconstrain {self.support!r}, but `predictions` live on {declared!r}. Leave "
                 "`coordinates` unset, or correct one of the two."
             )
         dim = self.support.check(predictions.n, predictions.dim)
-        _check_inside(y, self.support)
+        check_inside(y, self.support)
         return map_all(predictions, y, self.support, dim)
-
-
-def _check_inside(y: Array, support: Support) -> None:
-    inside = support.contains(y)
-    if has_values(y) and not bool(array_namespace(y).all(inside)):
-        row = int(np.argmin(to_numpy(inside)))
-        raise ValueError(
-            f"`y` must lie inside the support, its boundary excluded, but row {row} is {to_numpy(y)[row]}. Likely "
-            "causes: the support of another quantity, or targets that were rounded or clipped to its ends."
-        )

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product
+from .._lib.linalg import roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
-from .identity import Coordinates, Located, identity
+from .identity import Coordinates, Moved, identity
 from .location_spread import location_and_spread
 from .mapped import Affine, map_predictions
 from .unconstrain import natural
-
-__all__ = ["Whitening", "whiten", "whitening_of"]
 
 
 def whiten() -> Coordinates:
@@ -58,7 +57,7 @@ class _Whitened:
         first = natural(predictions)
         return repr(self) if first is identity else f"{first!r}, {self!r}"
 
-    def __call__(self, predictions: Predictions, y: Array) -> Located:
+    def __call__(self, predictions: Predictions, y: Array) -> Moved:
         unbounded, targets, scores = natural(predictions)(predictions, y)
         whitening = whitening_of(unbounded, targets)
         return whitening.framed(unbounded, targets), *whitening.whitened(targets, scores)
@@ -85,7 +84,7 @@ class Whitening:
     def whitened(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions."""
         gap = full_product(y - self.location, self.frame.inverse_root.mT)
-        return _times(self.inverse_root, gap), _times(self.root, full_product(scores, self.frame.root))
+        return times(self.inverse_root, gap), times(self.root, full_product(scores, self.frame.root))
 
     def marginal(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """u_a = (y_a - location_a) / sd_a, and t_a, the derivative of log p along (covariance e_a) / sd_a.
@@ -93,7 +92,7 @@ class Whitening:
         u_a grows by 1 along that direction, so that g(u_a) t_a + g'(u_a) has mean zero for every function g of one
         variable; for a Gaussian, t_a = -u_a.
         """
-        return (y - self.location) / self.sd, _times(self.covariance, scores) / self.sd
+        return (y - self.location) / self.sd, times(self.covariance, scores) / self.sd
 
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """The predictions in the frame, for kernels to compare."""
@@ -115,22 +114,8 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     spread = location - mean
     total = xp.mean(covariance, axis=0) + spread.mT @ spread / location.shape[0]
     sd = xp.sqrt(xp.linalg.diagonal(total))
-    root, inverse, _ = _roots(total / (sd[:, None] * sd))
+    root, inverse, _ = roots_and_inverses(total / (sd[:, None] * sd))
     frame = Affine(mean, sd[:, None] * root, inverse / sd)
     inverse = frame.inverse_root
-    root, inverse_root, log_spread = _roots(inverse @ covariance @ inverse.mT)
+    root, inverse_root, log_spread = roots_and_inverses(inverse @ covariance @ inverse.mT)
     return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)
-
-
-def _roots(matrices: Array) -> tuple[Array, Array, Array]:
-    """Symmetric square root, its inverse, and the mean logarithm of its eigenvalues."""
-    xp = array_namespace(matrices)
-    values, vectors = xp.linalg.eigh(0.5 * (matrices + matrices.mT))
-    # Rounding may take the smallest eigenvalue of nearly singular covariances below zero.
-    values = xp.maximum(values, float(xp.finfo(values.dtype).eps) * values[..., -1:])
-    sd = xp.sqrt(values)[..., None, :]
-    return (vectors * sd) @ vectors.mT, (vectors / sd) @ vectors.mT, 0.5 * xp.mean(xp.log(values), axis=-1)
-
-
-def _times(matrices: Array, vectors: Array) -> Array:
-    return full_product(matrices, vectors[..., None])[..., 0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._pipeline import as_generator, check_n_resamples
+from .._lib.checks import as_generator, check_count, check_share
 from ..predictions import Predictions
-from ..resampling import Signs, draw_signs
+from ..resampling import RandomSigns
+from ..resampling.signs import Signs
 from .estimates import (
     Correlation,
     Estimate,
@@ -24,8 +24,6 @@ from .estimates import (
 from .regions import Partition, features_of, partitions_of, simultaneous_pvalues
 from .residuals import Residuals, residuals_of
 from .result import Diagnosis, Region
-
-__all__ = ["diagnose"]
 
 _LEAST_ROWS = 10
 _ALIKE = 1e-9  # relative: what varies by less does so by rounding
@@ -89,8 +87,9 @@ def diagnose(
     >>> print(diagnosis.overall_confidence_ratio)
     1.33 (1.29 to 1.37)
     """
-    level = _checked_level(confidence_level)
-    generator, n_resamples = as_generator(rng), check_n_resamples(n_resamples)
+    level = check_share("confidence_level", confidence_level)
+    check_count("n_resamples", n_resamples)
+    generator = as_generator(rng)
     found = residuals_of(predictions, y, generator)
     n, d = found.marginal.shape
     if n < _LEAST_ROWS:
@@ -98,7 +97,7 @@ def diagnose(
     labels = _checked_names(names, d)
     columns = _as_covariates(covariates, predictions.n, found, labels)
     partitions = partitions_of(columns, n, warn=covariates is not None)
-    regions = _regions(found, partitions, draw_signs(n, n_resamples, generator), level)
+    regions = _regions(found, partitions, RandomSigns().draw(n, n_resamples, generator), level)
     off, ratios, pairs = _sizes(found, slice(None), level)
     return Diagnosis(
         labels,
@@ -114,7 +113,7 @@ def diagnose(
         n,
         level,
         found.source,
-        found.space,
+        found.coordinates,
     )
 
 
@@ -191,9 +190,3 @@ def _checked_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
     if isinstance(names, str) or len(names) != d or len(set(names)) < d:
         raise ValueError(f"`names` must be {d} different names, one for each dimension, but is {names!r}.")
     return tuple(str(name) for name in names)
-
-
-def _checked_level(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise ValueError(f"`confidence_level` must lie between 0 and 1, but is {level!r}.")
-    return float(level)

@@ -10,18 +10,6 @@ import numpy as np
 
 from .residuals import Residuals
 
-__all__ = [
-    "Correlation",
-    "Direction",
-    "Estimate",
-    "bias",
-    "centred",
-    "confidence_ratio",
-    "correlations",
-    "ratio_of_squares",
-    "worst_direction",
-]
-
 
 class Estimate(NamedTuple):
     """A number and the ends of its confidence interval; NaN where it cannot be told."""

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.warn import warn_user
-from ..resampling.features import bend
+from ..resampling.features import hall_correction
 from ..resampling.signs import Signs
 from .residuals import Residuals
-
-__all__ = ["Partition", "features_of", "partitions_of", "simultaneous_pvalues"]
 
 _N_BINS, _MOST_LABELS, _LEAST_SHARE, _LEAST_ROWS = 20, 12, 0.1, 100
 _MOST_DIMENSIONS_FOR_PAIRS = 5
@@ -122,5 +120,5 @@ def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, sig
     for weight in weights:
         total, cube = (np.tensordot(weight**power, part, 1) for power, part in ((1, plain), (3, cubes)))
         square = np.maximum(weight**2 @ squares, np.finfo(float).tiny)[:, None]
-        found.append(np.max(np.abs(total + bend(total, cube, square) * cube) / np.sqrt(square), axis=0))
+        found.append(np.max(np.abs(total + hall_correction(total, cube, square) * cube) / np.sqrt(square), axis=0))
     return np.stack(found)

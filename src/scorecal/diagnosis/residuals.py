@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like, to_numpy
-from .._pipeline import as_targets, locate
+from .._lib.linalg import symmetric_root
+from ..coordinates.locate import locate, noise_stream
 from ..coordinates.location_spread import known_moments, location_and_spread
-from ..predictions import Scores, evaluate_score
-
-__all__ = ["Residuals", "residuals_of"]
+from ..predictions import HasMoments, Noised, Scores, as_targets, evaluate_score
 
 # Of the derivatives, in units of the prediction: small, but not lost to rounding where targets are far from zero.
 _STEP, _LARGEST_STEP, _ROUNDINGS = 1e-3, 0.3, 100.0
@@ -31,14 +30,12 @@ class Residuals:
     rows: np.ndarray  # (n,), which these are
     marginal: np.ndarray  # (n, d), each dimension in units of its own predicted standard deviation
     whitened: np.ndarray  # (n, d), by the inverse root of the covariance
-    expected: (
-        np.ndarray
-    )  # (n, d, d), of the product of `whitened` with itself if calibrated: the identity for Gaussians
+    expected: np.ndarray  # (n, d, d), of the square of `whitened` if calibrated: the identity for Gaussians
     root: np.ndarray  # (n, d, d), of the correlations that are claimed
     location: np.ndarray  # (n, d)
     sd: np.ndarray  # (n, d)
     source: str  # "moments" or "scores"
-    space: str
+    coordinates: str
 
     @cached_property
     def expected_marginal(self) -> np.ndarray:
@@ -47,14 +44,18 @@ class Residuals:
 
 
 def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
-    targets = as_targets(y, predictions)
-    known = known_moments(predictions, targets)
-    if known is not None:
-        mean, covariance = (_host(part) for part in known)
-        expected = np.broadcast_to(np.eye(predictions.dim), covariance.shape)
-        kept = np.ones(predictions.n, dtype=bool)
-        return _residuals(kept, mean - _host(targets), mean, covariance, expected, "moments", "identity")
-    located, targets, scores, space = locate(None, predictions, targets, rng)
+    n, dim = predictions.n, predictions.dim
+    if isinstance(predictions, HasMoments):
+        targets = as_targets(y, predictions)  # type: ignore[arg-type]
+        known = known_moments(predictions, targets)
+        if known is not None:
+            if isinstance(predictions, Noised):
+                targets = predictions.noised(targets, noise_stream(rng))
+            mean, covariance = (_host(part) for part in known)
+            expected = np.broadcast_to(np.eye(dim), covariance.shape)
+            kept = np.ones(n, dtype=bool)
+            return _residuals(kept, mean - _host(targets), mean, covariance, expected, "moments", "identity")
+    located, targets, scores, coordinates = locate(None, predictions, y, rng)
     mean, covariance, unfitted = location_and_spread(located, targets)
     if np.all(unfitted):
         raise ValueError(
@@ -63,7 +64,7 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
         )
     gap = _host(covariance @ scores[..., None])[..., 0]
     expected = _curvature(located, targets, covariance)
-    return _residuals(~unfitted, gap, _host(mean), _host(covariance), expected, "scores", space)
+    return _residuals(~unfitted, gap, _host(mean), _host(covariance), expected, "scores", coordinates)
 
 
 def _residuals(
@@ -73,13 +74,15 @@ def _residuals(
     covariance: np.ndarray,
     expected: np.ndarray,
     source: str,
-    space: str,
+    coordinates: str,
 ) -> Residuals:
     gap, mean, covariance, expected = gap[kept], mean[kept], covariance[kept], expected[kept]
     sd = np.sqrt(np.einsum("nkk->nk", covariance))
-    root = _root(covariance)
+    root = symmetric_root(covariance)
     whitened = np.linalg.solve(root, gap[..., None])[..., 0]
-    return Residuals(np.flatnonzero(kept), gap / sd, whitened, expected, root / sd[:, :, None], mean, sd, source, space)
+    return Residuals(
+        np.flatnonzero(kept), gap / sd, whitened, expected, root / sd[:, :, None], mean, sd, source, coordinates
+    )
 
 
 def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarray:
@@ -87,7 +90,7 @@ def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarra
     n, d = targets.shape
     if isinstance(predictions, Scores):
         return np.broadcast_to(np.eye(d), (n, d, d))
-    root = _root(_host(covariance))
+    root = symmetric_root(_host(covariance))
     xp = array_namespace(targets)
     sizes = np.max(np.abs(_host(targets)), axis=1) / np.min(np.sqrt(np.einsum("nkk->nk", _host(covariance))), axis=1)
     lengths = np.clip(_ROUNDINGS * float(xp.finfo(targets.dtype).eps) * sizes, _STEP, _LARGEST_STEP)[:, None]
@@ -98,12 +101,6 @@ def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarra
         slopes[:, :, k] = (ahead - behind) / (2.0 * lengths)
     curvature = -np.swapaxes(root, 1, 2) @ slopes
     return np.asarray(0.5 * (curvature + np.swapaxes(curvature, 1, 2)))
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """The symmetric one, whose axes stay near those of the targets."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ np.swapaxes(vectors, 1, 2))
 
 
 def _host(array: Array) -> np.ndarray:

@@ -11,8 +11,6 @@ import numpy as np
 from .estimates import Correlation, Direction, Estimate
 from .words import sentences_of, table_of
 
-__all__ = ["Diagnosis", "Region"]
-
 
 @dataclass(frozen=True, eq=False)
 class Region:

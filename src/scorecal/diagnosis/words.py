@@ -13,8 +13,6 @@ from .estimates import Correlation, Estimate
 if TYPE_CHECKING:
     from .result import Diagnosis
 
-__all__ = ["sentences_of", "table_of"]
-
 
 _NOTHING = "no interval excludes what calibrated predictions would have."
 

@@ -13,8 +13,6 @@ import numpy as np
 from ..predictions import Gaussian, GaussianMixture
 from .shapes import Gumbel, LogitNormal
 
-__all__ = ["FLAWS", "bounded", "flawed", "modes", "skewed"]
-
 _CORRELATION = 0.5
 
 FLAWS = {

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._lib.checks import check_count
 from ..predictions import Gaussian
-
-__all__ = ["hgm", "lgm", "mgm", "qgm"]
 
 
 def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussian, np.ndarray]:
@@ -117,8 +116,7 @@ def qgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 
 
 def _checked(n: int, delta: float, rng: Any) -> np.random.Generator:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"`n` must be a positive integer, but is {n!r}.")
+    check_count("n", n)
     if not 0 <= delta < np.inf:
         raise ValueError(f"`delta` must be a number of at least 0, but is {delta!r}.")
     return np.random.default_rng(rng)

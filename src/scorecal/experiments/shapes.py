@@ -10,8 +10,6 @@ import numpy as np
 from .._lib.arrays import Array
 from ..predictions import Box, Gaussian
 
-__all__ = ["Gumbel", "LogitNormal"]
-
 
 @dataclass(frozen=True, eq=False)
 class LogitNormal:

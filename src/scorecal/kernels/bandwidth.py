@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._lib.arrays import Array, array_namespace, as_float, has_values, like
 from .distances import Distance, Euclidean, pairwise
-
-__all__ = ["MAX_PAIRS", "median_distance", "pair_indices", "resolve_bandwidth"]
+from .radial import Radial
 
 MAX_PAIRS = 100_000
 
@@ -26,6 +26,13 @@ def resolve_bandwidth(bandwidth: float | str, distance: Distance, reference: Arr
             "beyond their dtype."
         )
     return value
+
+
+def target_bandwidth(kernel: Any, targets: Array) -> Array | None:
+    """Bandwidth of a radial kernel between targets (n, d); None for a kernel of finite rank, which has none."""
+    if not isinstance(kernel, Radial):
+        return None
+    return resolve_bandwidth(kernel.bandwidth, Euclidean(targets), targets)
 
 
 def median_distance(distance: Distance, reference: Array) -> Array:

@@ -5,25 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
 from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, like
-from ..predictions import Gaussian, Predictions, Prior, draw_samples, evaluate_score
-
-__all__ = ["DEFAULT_N_BASE", "base_measure", "base_scores", "check_base", "check_count"]
+from .._lib.checks import check_count
+from ..predictions import (
+    Gaussian,
+    HasMoments,
+    Predictions,
+    Prior,
+    Samplable,
+    draw_samples,
+    evaluate_score,
+    prior_of,
+    support_of,
+)
 
 DEFAULT_N_BASE = 10
 _DRAWS_TO_MATCH = 10  # of each prediction
 
 
-def check_count(value: Any, name: str, optional: bool = True) -> None:
-    if value is None and optional:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"`{name}` must be a positive integer{' or None' if optional else ''}, but is {value!r}.")
-
-
 def check_base(base: Any, n_base: int | None) -> None:
-    check_count(n_base, "n_base")
+    """Raise unless `base` and `n_base` say what the base measure is."""
+    check_count("n_base", n_base, optional=True)
     if isinstance(base, str):
         if base != "match":
             raise ValueError(
@@ -48,36 +52,31 @@ def base_measure(
     if base is None:
         if getattr(predictions, "at_base", None) is not None:
             return None
-        base = getattr(predictions, "prior", None) or Gaussian(like(np.zeros((1, predictions.dim)), reference), 1.0)
-    measure: Prior
+        base = prior_of(predictions) or Gaussian(like(np.zeros((1, predictions.dim)), reference), 1.0)
+    measure: Any
     if isinstance(base, Gaussian):
         mean, covariance = (like(part, reference) for part in base.moments())
         measure = Gaussian(mean, covariance=covariance)
     elif isinstance(base, str):
         measure = _match(predictions, reference, rng)
-    elif hasattr(base, "sample"):
+    elif isinstance(base, Samplable):
         measure = base
     else:
         points, _ = as_arrays(base=base, y=reference)
-        points = like(points, reference)
-        _check_dim(points.shape[1], predictions)
-        return points
-    _check_dim(measure.dim, predictions)
-    return measure
-
-
-def _check_dim(dim: int, predictions: Predictions) -> None:
+        measure = like(points, reference)
+    dim = measure.shape[1] if is_array_api_obj(measure) else measure.dim
     if dim != predictions.dim:
         raise ValueError(f"`base` lives in dimension {dim} but the predictions in dimension {predictions.dim}.")
+    return measure
 
 
 def _match(predictions: Predictions, reference: Array, rng: np.random.Generator) -> Gaussian:
     """The Gaussian with the mean and covariance of a draw from a prediction chosen at random: never of the targets."""
     xp = array_namespace(reference)
-    if hasattr(predictions, "moments"):
+    if isinstance(predictions, HasMoments):
         means, covariances = (like(part, reference) for part in predictions.moments())
         within = xp.mean(covariances, axis=0)
-    elif hasattr(predictions, "sample"):
+    elif isinstance(predictions, Samplable):
         draws = like(draw_samples(predictions, _DRAWS_TO_MATCH, rng), reference)
         means, within = xp.reshape(draws, (-1, predictions.dim)), 0.0
     else:
@@ -102,11 +101,10 @@ def base_scores(
         if n_base is not None:
             raise ValueError("`n_base` asks for new base points, but the predictions are known at their own ones only.")
         return predictions.base_points, predictions.at_base  # type: ignore[attr-defined]
-    if hasattr(measure, "sample"):
+    points: Array = measure
+    if not is_array_api_obj(measure):
         points = like(draw_samples(measure, n_base or DEFAULT_N_BASE, rng), reference)[0, ...]
-    else:
-        points = measure
-    support = getattr(predictions, "support", None)
+    support = support_of(predictions)
     if support is not None and not bool(array_namespace(points).all(support.contains(points[:, None, :]))):
         raise ValueError(
             f"`base` must lie inside the support of the predictions, {support!r}, but some of its points do not; "

@@ -10,8 +10,6 @@ import numpy as np
 from .._lib.arrays import Array, array_namespace, device_of
 from .mean_embeddings import MeanEmbeddings
 
-__all__ = ["Distance", "Euclidean", "MMDDistance", "mmd_distance", "pairwise"]
-
 _FLOATS_AT_ONCE = 4_000_000
 
 

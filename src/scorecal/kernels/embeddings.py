@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import array_api_extra as xpx
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
-from ..predictions import Gaussian
+from .._lib.linalg import symmetric_root
 from .radial import Diffusion, Radial
-
-__all__ = [
-    "gaussian_diffusion_kgfd",
-    "gaussian_gfd",
-    "gaussian_kgfd",
-    "gaussian_wasserstein",
-    "random_directions",
-    "sampled_diffusion_kgfd",
-    "sampled_gfd",
-    "sampled_kgfd",
-    "sliced_wasserstein",
-    "symmetric_root",
-]
 
 
 def sampled_gfd(scores: Array) -> Array:
@@ -46,27 +36,36 @@ def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, band
     return full_product(xp.reshape(scores, (n, m * d)), symmetric_root(gram)) / m
 
 
-def gaussian_gfd(predictions: Gaussian, base: Gaussian) -> Array:
-    """Exact GFD of Gaussians, Gaussian base measure."""
-    _, covariance = base.moments()
-    return _affine_scores(predictions, base.mean, covariance[0, ...])
+def gaussian_gfd(at_centre: Array, precision: Array, covariance: Array) -> Array:
+    """Exact GFD of Gaussians, from their precisions and their scores at the centre of the base measure, a Gaussian.
+
+    The score of a Gaussian is affine, so (precision x root of the covariance, score at the centre) embeds it.
+    """
+    xp = array_namespace(at_centre)
+    precision = like(precision, covariance)
+    if precision.ndim == 3:
+        spread = xp.reshape(full_product(precision, xp.linalg.cholesky(covariance)), (precision.shape[0], -1))
+    elif precision.shape[1] == 1:  # isotropic
+        spread = precision * xp.sqrt(xp.linalg.trace(covariance))
+    else:
+        spread = precision * xp.sqrt(xp.linalg.diagonal(covariance))
+    return xp.concat([spread, at_centre], axis=1)
 
 
-def gaussian_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: float) -> Array:
-    """Exact KGFD of Gaussians, Gaussian base measure N(m, S) and Gaussian ground kernel.
+def gaussian_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwidth: float) -> Array:
+    """Exact KGFD of Gaussians, Gaussian base measure N(centre, covariance) and Gaussian ground kernel.
 
     Weighted by the ground kernel, two draws of the base measure have cross-covariance C and total mass Z.
     """
-    xp = array_namespace(predictions.mean)
-    covariance = base.moments()[1][0, ...]
-    identity = like(np.eye(predictions.dim), covariance)
+    xp = array_namespace(at_centre)
+    identity = like(np.eye(at_centre.shape[1]), covariance)
     total = 2.0 * covariance + bandwidth**2 * identity
     cross = covariance @ xp.linalg.solve(total, covariance)
     log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / bandwidth**2) * covariance)[1]
-    return xp.exp(0.5 * log_mass) * _affine_scores(predictions, base.mean, 0.5 * (cross + cross.mT))
+    return xp.exp(0.5 * log_mass) * gaussian_gfd(at_centre, precision, 0.5 * (cross + cross.mT))
 
 
-def gaussian_diffusion_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: float) -> Array:
+def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwidth: float) -> Array:
     """Exact KGFD of Gaussians with the ground kernel grad grad' k, k Gaussian, and base measure N(m, S).
 
     Weighted by k, with total mass Z, two draws of the base measure have cross-covariance C, and P = Cov(z, z - z'). For
@@ -76,57 +75,37 @@ def gaussian_diffusion_kgfd(predictions: Gaussian, base: Gaussian, bandwidth: fl
 
     a quadratic form in (A, b), whose root embeds.
     """
-    xp = array_namespace(predictions.mean)
-    d = predictions.dim
+    xp = array_namespace(at_centre)
+    n, d = at_centre.shape
     tau2 = bandwidth**2
-    covariance = base.moments()[1][0, ...]
     identity = like(np.eye(d), covariance)
     total = 2.0 * covariance + tau2 * identity
     cross = covariance @ xp.linalg.solve(total, covariance)
     part = tau2 * xp.linalg.solve(total, covariance)
     log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / tau2) * covariance)[1]
-
-    def kron(a: Array, b: Array) -> Array:
-        return xp.reshape(a[:, None, :, None] * b[None, :, None, :], (d * d, d * d))
-
+    kron = partial(xpx.kron, xp=xp)
     flat = xp.reshape(part, (d * d, 1))
     matrix = kron(identity, cross) / tau2 + (flat @ flat.mT + kron(part, part) - 2.0 * kron(part, cross)) / tau2**2
     swap = np.eye(d * d)[np.arange(d * d).reshape(d, d).T.ravel()]  # A is symmetric: so may the form be, too
     matrix = 0.5 * (matrix + like(swap, matrix) @ matrix @ like(swap, matrix))
     vector = identity / tau2 - 2.0 * part / tau2**2
-    precision = like(predictions.precision, matrix)
-    if predictions.scale is not None:
-        precision = (precision + like(0.0 * predictions.mean, matrix))[..., None] * identity
-    spread = full_product(xp.reshape(precision, (predictions.n, d * d)), symmetric_root(0.5 * (matrix + matrix.mT)))
-    shift = full_product(predictions.score(base.mean), symmetric_root(vector))
+    precision = like(precision, matrix)
+    if precision.ndim == 2:
+        precision = (precision + like(0.0 * at_centre, matrix))[..., None] * identity
+    spread = full_product(xp.reshape(precision, (n, d * d)), symmetric_root(0.5 * (matrix + matrix.mT)))
+    shift = full_product(at_centre, symmetric_root(vector))
     return xp.exp(0.5 * log_mass) * xp.concat([spread, shift], axis=1)
 
 
-def _affine_scores(predictions: Gaussian, centre: Array, weight: Array) -> Array:
-    """The score of a Gaussian is affine, so (precision x root of `weight`, score at the centre) embeds it."""
-    xp = array_namespace(centre)
-    at_centre = predictions.score(centre)
-    precision = like(predictions.precision, weight)
-    if predictions.isotropic:
-        spread = precision * xp.sqrt(xp.linalg.trace(weight))
-    elif predictions.scale is not None:
-        spread = precision * xp.sqrt(xp.linalg.diagonal(weight))
-    else:
-        spread = xp.reshape(full_product(precision, xp.linalg.cholesky(weight)), (predictions.n, -1))
-    return xp.concat([spread, at_centre], axis=1)
-
-
-def gaussian_wasserstein(predictions: Gaussian) -> Array:
+def gaussian_wasserstein(mean: Array, scale: Array | None) -> Array:
     """Exact Wasserstein-2 of isotropic or diagonal Gaussians: |m - m'|^2 + sum_k (sd_k - sd'_k)^2."""
-    xp = array_namespace(predictions.mean)
-    scale = predictions.scale
     if scale is None:
         raise ValueError(
             "The Wasserstein distance between Gaussians with full covariances is not Hilbertian, so no kernel can be "
             "built on it. Use `Wasserstein(n_samples=...)`, the sliced distance between samples, or another kernel."
         )
-    weight = predictions.dim**0.5 if predictions.isotropic else 1.0
-    return xp.concat([predictions.mean, weight * scale], axis=1)
+    weight = mean.shape[1] ** 0.5 if scale.shape[1] == 1 else 1.0
+    return array_namespace(mean).concat([mean, weight * scale], axis=1)
 
 
 def sliced_wasserstein(samples: Array, directions: Array) -> Array:
@@ -143,10 +122,3 @@ def random_directions(n_directions: int, dim: int, rng: np.random.Generator) -> 
         return np.ones((1, 1))
     directions = rng.standard_normal((n_directions, dim))
     return directions / np.linalg.norm(directions, axis=1, keepdims=True)
-
-
-def symmetric_root(matrix: Array) -> Array:
-    """Positive semi-definite square root; eigenvalues that rounding made negative count as zero."""
-    xp = array_namespace(matrix)
-    values, vectors = xp.linalg.eigh(matrix)
-    return (vectors * xp.sqrt(xp.maximum(values, 0.0))[..., None, :]) @ vectors.mT

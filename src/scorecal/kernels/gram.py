@@ -9,22 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like
-from ..pairwise.products import Product, augment
+from .._lib.linalg import distance_factors
+from ..pairwise import Product
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
-from .gfd import DistributionKernel
+from .protocol import DistributionKernel, check_outer
 from .radial import Gaussian, Radial
-
-__all__ = [
-    "DistanceGram",
-    "EmbeddingGram",
-    "Gram",
-    "RadialGram",
-    "block_of",
-    "distribution_gram",
-    "radial_gram",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +28,11 @@ class EmbeddingGram:
 
     @cached_property
     def _product(self) -> Product:
-        return Product(self.features, self.features) if self.outer == "linear" else augment(self.features)
+        return (
+            Product(self.features, self.features)
+            if self.outer == "linear"
+            else Product(*distance_factors(self.features))
+        )
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)
@@ -50,18 +45,19 @@ class EmbeddingGram:
 
 @dataclass(frozen=True, eq=False)
 class DistanceGram:
-    """k(P_i, P_j) = exp(-D_ij / (2 bandwidth^2)) for a distance without a finite embedding."""
+    """k(P_i, P_j) as a function of D_ij / bandwidth^2, for a distance without a finite embedding."""
 
     distance: Distance
     bandwidth: Array
+    outer: str
 
     @property
     def floats_per_pair(self) -> int:
         return self.distance.floats_per_pair
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        squared = self.distance.block(rows, cols)
-        return array_namespace(squared).exp(-0.5 * squared / self.bandwidth**2)
+        squared = self.distance.block(rows, cols) / self.bandwidth**2
+        return array_namespace(squared).exp(-0.5 * squared) if self.outer == "gaussian" else 1.0 / (1.0 + squared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +70,7 @@ class RadialGram:
 
     @cached_property
     def _product(self) -> Product:
-        return augment(self.features)
+        return Product(*distance_factors(self.features))
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)
@@ -84,11 +80,18 @@ class RadialGram:
 Gram = EmbeddingGram | DistanceGram | RadialGram
 
 
-def block_of(distance: Distance, bandwidth: Array, outer: str, rows: slice, cols: slice) -> Array:
-    """A block of the Gram matrix of the kernel on a distance."""
+def gram_of(distance: Distance, bandwidth: Array, outer: str) -> Gram:
+    """The kernel on a distance, ready for blocks of its Gram matrix."""
     if isinstance(distance, Euclidean):
-        return EmbeddingGram(distance.features / bandwidth, outer)(rows, cols)
-    return DistanceGram(distance, bandwidth)(rows, cols)
+        check_outer(outer)
+        return EmbeddingGram(distance.features / bandwidth, outer)
+    check_outer(outer, ("gaussian", "imq"))  # there is no embedding to take an inner product of
+    return DistanceGram(distance, bandwidth, outer)
+
+
+def constant_gram(reference: Array) -> EmbeddingGram:
+    """The kernel that is 1 for all pairs of the n rows of `reference`."""
+    return EmbeddingGram(array_namespace(reference).zeros_like(reference[:, :1]), "gaussian")
 
 
 def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram | RadialGram:
@@ -104,7 +107,4 @@ def distribution_gram(
     if isinstance(distance, Euclidean):
         distance = Euclidean(like(distance.features, reference))
     bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)
-    bandwidths = {"distribution": bandwidth, **bandwidths}
-    if isinstance(distance, Euclidean):
-        return EmbeddingGram(distance.features / bandwidth, kernel.outer), bandwidths
-    return DistanceGram(distance, bandwidth), bandwidths
+    return gram_of(distance, bandwidth, kernel.outer), {"distribution": bandwidth, **bandwidths}

@@ -13,10 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
-from ..pairwise.products import Product, augment
+from .._lib.linalg import distance_factors
+from ..pairwise import Product
 from .radial import Radial
-
-__all__ = ["GaussianMeasures", "MeanEmbeddings", "PointMeasures"]
 
 
 class MeanEmbeddings(Protocol):
@@ -158,5 +157,4 @@ def _augment_components(points: Array) -> Product:
     """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d)."""
     xp = array_namespace(points)
     n, k, d = points.shape
-    flat = augment(xp.reshape(points, (n * k, d)))
-    return Product(xp.reshape(flat.left, (n, k, d + 2)), xp.reshape(flat.right, (n, k, d + 2)))
+    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(xp.reshape(points, (n * k, d)))))

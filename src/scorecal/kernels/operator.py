@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import Array, as_arrays, check_finite, has_values, to_numpy
-from .gfd import DistributionKernel
-
-__all__ = ["Operator", "OperatorFunction"]
+from .protocol import DistributionKernel, as_distribution_kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +38,9 @@ class Operator:
             raise ValueError("`terms` must hold at least one pair of a kernel and a matrix.")
         checked = []
         for r, (kernel, matrix) in enumerate(self.terms):
-            if isinstance(kernel, type) or not hasattr(kernel, "distance"):
-                raise TypeError(f"`terms[{r}]` must begin with a kernel such as `kernels.GFD()`, but has {kernel!r}.")
-            checked.append((kernel, _positive_semidefinite(f"terms[{r}]", matrix)))
+            checked.append(
+                (as_distribution_kernel(kernel, kernel, f"terms[{r}]"), _positive_semidefinite(f"terms[{r}]", matrix))
+            )
         object.__setattr__(self, "terms", tuple(checked))
 
 

@@ -13,8 +13,7 @@ from numbers import Real
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like
-
-__all__ = ["IMQ", "Diffusion", "Gaussian", "Radial", "check_bandwidth", "with_bandwidth"]
+from .._lib.checks import check_positive
 
 
 def check_bandwidth(bandwidth: float | str) -> None:
@@ -25,12 +24,6 @@ def check_bandwidth(bandwidth: float | str) -> None:
         raise TypeError(f'`bandwidth` must be "median" or a positive number, but is {bandwidth!r}.')
     else:
         check_positive("bandwidth", bandwidth)
-
-
-def check_positive(name: str, value: float) -> None:
-    """Positive and finite, and its square too."""
-    if not (isinstance(value, Real) and value > 0 and 0 < float(value) * float(value) < math.inf):
-        raise ValueError(f"`{name}` must be positive and finite, also when squared, but is {value!r}.")
 
 
 @dataclass(frozen=True)

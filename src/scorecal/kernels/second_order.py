@@ -14,8 +14,6 @@ from .._lib.arrays import Array, to_numpy
 from ..predictions import Gaussian, Predictions, draw_samples
 from .bandwidth import pair_indices
 
-__all__ = ["MAX_SECOND_ORDER_PAIRS", "isotropic_pair_medians", "second_order_median"]
-
 MAX_SECOND_ORDER_PAIRS = 10_000
 _N_DRAWS = 64
 # Beyond this noncentrality the cdf has lost its lower tail to rounding, where the median lies; a normal one keeps it.

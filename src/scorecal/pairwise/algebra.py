@@ -6,14 +6,10 @@ import threading
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, mul
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._lib.arrays import Array
-
-if TYPE_CHECKING:
-    from ..resampling import PairFunction
-
-__all__ = ["ProductOfPairs", "Remembered", "SumOfPairs"]
+from .protocol import PairFunction
 
 
 @dataclass(frozen=True, eq=False)

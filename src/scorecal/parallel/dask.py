@@ -10,8 +10,6 @@ from typing import Any, TypeGuard, TypeVar
 
 from .._lib.warn import warn_user
 
-__all__ = ["DIED", "WorkerDiedError", "cluster", "is_dask", "on_cluster"]
-
 Result = TypeVar("Result")
 
 DIED = (

@@ -6,9 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .threads import is_side_by_side
-
-__all__ = ["progress"]
+from .._lib.cores import is_side_by_side
 
 
 @contextmanager

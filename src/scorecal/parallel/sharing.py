@@ -11,8 +11,6 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any, TypeVar
 
-__all__ = ["from_file", "on_file"]
-
 Result = TypeVar("Result")
 
 

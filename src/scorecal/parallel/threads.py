@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import islice
 from typing import TypeVar
 
-__all__ = ["cpu_count", "in_threads", "is_side_by_side", "one_core"]
+from .._lib.cores import on_one_core
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _turn = threading.Lock()
-_one_core = ContextVar("_one_core", default=False)
 
 
 class _SingleThreadedBLAS:
@@ -46,21 +43,6 @@ class _SingleThreadedBLAS:
 _single_threaded_blas = _SingleThreadedBLAS()
 
 
-def is_side_by_side() -> bool:
-    """Whether this is one of many tasks, inside `one_core`."""
-    return _one_core.get()
-
-
-def cpu_count() -> int:
-    """Cores that this process, or this one of many tasks side by side, may use."""
-    if is_side_by_side():
-        return 1
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
-
-
 @contextmanager
 def _all_cores() -> Iterator[None]:
     """Let tiles side by side use all cores, each with a BLAS of one thread.
@@ -74,17 +56,17 @@ def _all_cores() -> Iterator[None]:
 @contextmanager
 def one_core() -> Iterator[None]:
     """Work on one core, as one of many tasks side by side: neither tiles nor the BLAS start threads."""
-    token = _one_core.set(True)
+    token = on_one_core.set(True)
     try:
         with _single_threaded_blas:
             yield
     finally:
-        _one_core.reset(token)
+        on_one_core.reset(token)
 
 
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> Generator[Result, None, None]:
-    """Results in their order."""
-    if len(tasks) == 1 or n_threads == 1:
+    """Results of several tasks, in their order, computed in threads of this process."""
+    if n_threads == 1:
         yield from map(work, tasks)
         return
     # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.

@@ -11,11 +11,10 @@ from contextlib import closing, nullcontext
 from functools import cache, partial
 from typing import Any, TypeVar
 
+from .._lib.cores import cpu_count
 from .dask import DIED, WorkerDiedError, is_dask, on_cluster
 from .sharing import from_file, on_file
-from .threads import cpu_count, one_core
-
-__all__ = ["Map", "check_workers", "in_order", "n_processes", "spread"]
+from .threads import one_core
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -34,7 +33,7 @@ def n_processes(workers: int) -> int:
     return cpu_count() if workers == -1 else workers
 
 
-def spread(
+def map_tasks(
     function: Callable[..., Result], tasks: Sequence[Task], workers: int | Map = 1, shared: Any = None
 ) -> Generator[Result, None, None]:
     """function(task) for every task, each on one core; results come as they are ready, in any order.

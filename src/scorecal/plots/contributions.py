@@ -9,8 +9,6 @@ import numpy as np
 from ..results import CalibrationResult
 from .style import GREY, MAIN, WARN, new_axes, trim
 
-__all__ = ["plot_contributions"]
-
 _N_BINS, _MOST_LABELS, _N_HEXAGONS = 20, 12, 25
 
 

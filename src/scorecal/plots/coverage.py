@@ -9,8 +9,6 @@ import numpy as np
 from ..coverage import Coverage
 from .style import BAND, GREY, MAIN, new_axes, trim
 
-__all__ = ["plot_coverage"]
-
 
 def plot_coverage(coverage: Coverage, *, confidence: float = 0.95, ax: Any = None) -> Any:
     """The coverage curve with a band that holds the whole true curve.

@@ -10,8 +10,6 @@ import numpy as np
 from ..diagnosis import Diagnosis
 from .style import GREY, MAIN, WARN, new_axes, trim
 
-__all__ = ["plot_estimates"]
-
 
 def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
     """Two pictures side by side; intervals that exclude what calibrated predictions have stand out.

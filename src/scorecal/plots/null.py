@@ -7,8 +7,6 @@ from typing import Any
 from ..results import CalibrationResult
 from .style import GREY, MAIN, WARN, new_axes, trim
 
-__all__ = ["plot_null"]
-
 
 def plot_null(result: CalibrationResult, *, alpha: float = 0.05, ax: Any = None) -> Any:
     """Histogram of the null distribution, with the statistic and the critical value.

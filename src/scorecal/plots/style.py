@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BAND", "GREY", "MAIN", "WARN", "new_axes", "trim"]
-
 # Told apart in light and dark and by colour-blind readers (Okabe and Ito).
 MAIN, WARN, GREY, BAND = "#0072b2", "#d55e00", "#808080", 0.2
 

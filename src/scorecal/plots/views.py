@@ -7,8 +7,6 @@ from typing import Any
 from ..results import CombinedResult
 from .style import GREY, MAIN, WARN, new_axes, trim
 
-__all__ = ["plot_views"]
-
 
 def plot_views(result: CombinedResult, *, alpha: float = 0.05, ax: Any = None) -> Any:
     """Adjusted p-values of the views, the smallest on top; the test's own p-value is the smallest.

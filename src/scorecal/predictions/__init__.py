@@ -7,14 +7,34 @@ from .adapters.sbi.posterior import from_sbi
 from .adapters.scipy import from_scipy
 from .adapters.sklearn import from_ngboost, from_sklearn
 from .adapters.torch import from_torch
+from .capabilities import (
+    HasComponents,
+    HasDensity,
+    HasMoments,
+    Noisable,
+    Noised,
+    Prior,
+    Samplable,
+    prior_of,
+    support_of,
+)
 from .categorical import Categorical
 from .gaussian import Gaussian
 from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
-from .protocol import Predictions, Prior, check_predictions, describe, draw_samples, evaluate_score, held_array
+from .protocol import (
+    Predictions,
+    check_predictions,
+    describe,
+    draw_samples,
+    evaluate_log_prob,
+    evaluate_score,
+    held_array,
+)
 from .scores import ScoreFunction, Scores
 from .supports import Box, Simplex, Support, as_support, same_support
+from .targets import as_rows, as_targets, check_inside
 
 __all__ = [
     "MALA",
@@ -22,18 +42,28 @@ __all__ = [
     "Categorical",
     "Gaussian",
     "GaussianMixture",
+    "HasComponents",
+    "HasDensity",
+    "HasMoments",
     "LogDensity",
+    "Noisable",
+    "Noised",
     "Predictions",
     "Prior",
+    "Samplable",
     "ScoreFunction",
     "Scores",
     "Simplex",
     "Support",
     "as_predictions",
+    "as_rows",
     "as_support",
+    "as_targets",
+    "check_inside",
     "check_predictions",
     "describe",
     "draw_samples",
+    "evaluate_log_prob",
     "evaluate_score",
     "from_flowjax",
     "from_ngboost",
@@ -43,5 +73,7 @@ __all__ = [
     "from_sklearn",
     "from_torch",
     "held_array",
+    "prior_of",
     "same_support",
+    "support_of",
 ]

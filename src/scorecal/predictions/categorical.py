@@ -9,8 +9,6 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
 
-__all__ = ["Categorical"]
-
 
 @dataclass(frozen=True, eq=False)
 class Categorical:

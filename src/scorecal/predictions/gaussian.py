@@ -22,8 +22,6 @@ from .._lib.arrays import (
 from .noisy import Noisy, check_level
 from .protocol import describe
 
-__all__ = ["Gaussian"]
-
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:

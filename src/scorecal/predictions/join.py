@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays
+from .capabilities import Prior, Samplable, prior_of
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
-from .protocol import Predictions, Prior, check_predictions, draw_samples, held_array
+from .protocol import Predictions, check_predictions, draw_samples, held_array
 from .scores import Scores
-
-__all__ = ["JoinedSamplers", "check_joinable", "join"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class Joined:
 
     @property
     def prior(self) -> Prior | None:
-        return getattr(self.first, "prior", None)
+        return prior_of(self.first)
 
     def score(self, y: Array) -> Array:
         scores = [self.first.score(y), self.second.score(y)]
@@ -45,15 +44,23 @@ class JoinedSamplers(Joined):
     """Predictions that can both be sampled; the first draws are those of `first` alone."""
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
-        rng = np.random.default_rng(rng)
-        draws = [draw_samples(part, n_samples, rng) for part in (self.first, self.second)]
-        xp = array_namespace(*draws)
-        return xp.permute_dims(xp.concat(draws, axis=0), (1, 0, 2))
+        return _draw_apart((self.first, self.second), n_samples, rng)
 
 
-def join(p: Predictions, q: Predictions) -> Predictions:
-    """One batch of p.n + q.n predictions, of a kind that keeps closed forms where there are any."""
+def join(p: Predictions, q: Predictions, *, draws_apart: bool = False) -> Predictions:
+    """One batch of p.n + q.n predictions, of a kind that keeps closed forms where there are any.
+
+    With `draws_apart`, draws from `p` come first, and are those that `p` alone would give.
+    """
     check_joinable(p, q)
+    joined = _join(p, q)
+    if draws_apart and isinstance(joined, Gaussian | GaussianMixture):
+        kind = _GaussianDrawnApart if isinstance(joined, Gaussian) else _MixtureDrawnApart
+        return kind(**{each.name: getattr(joined, each.name) for each in fields(joined)}, parts=(p, q))
+    return joined
+
+
+def _join(p: Predictions, q: Predictions) -> Predictions:
     if isinstance(p, Gaussian) and isinstance(q, Gaussian):
         return _join_gaussians(p, q)
     if isinstance(p, Scores) and isinstance(q, Scores):
@@ -61,7 +68,30 @@ def join(p: Predictions, q: Predictions) -> Predictions:
     mixture, mixture2 = _as_mixture(p), _as_mixture(q)
     if mixture is not None and mixture2 is not None:
         return _join_mixtures(mixture, mixture2)
-    return JoinedSamplers(p, q) if hasattr(p, "sample") and hasattr(q, "sample") else Joined(p, q)
+    return JoinedSamplers(p, q) if isinstance(p, Samplable) and isinstance(q, Samplable) else Joined(p, q)
+
+
+def _draw_apart(parts: tuple[Predictions, Predictions], n_samples: int, rng: Any) -> Array:
+    rng = np.random.default_rng(rng)
+    draws = [draw_samples(part, n_samples, rng) for part in parts]
+    xp = array_namespace(*draws)
+    return xp.permute_dims(xp.concat(draws, axis=0), (1, 0, 2))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _GaussianDrawnApart(Gaussian):
+    parts: Any = field(kw_only=True)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        return _draw_apart(self.parts, n_samples, rng)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _MixtureDrawnApart(GaussianMixture):
+    parts: Any = field(kw_only=True)
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        return _draw_apart(self.parts, n_samples, rng)
 
 
 def check_joinable(p: Any, q: Any) -> None:

@@ -12,10 +12,10 @@ from array_api_compat import is_jax_array, is_torch_array
 
 from .._lib.arrays import Array, array_namespace
 from .._lib.autodiff import row_values_and_slopes
-from .protocol import Prior, check_prior, describe
+from .._lib.checks import check_count
+from .capabilities import Prior
+from .protocol import check_prior, describe
 from .supports import bounded_support
-
-__all__ = ["LogDensity"]
 
 _BUDGET = 256_000_000  # bytes of intermediate values
 
@@ -74,8 +74,7 @@ class LogDensity:
             )
         if self.x.ndim == 0 or self.x.shape[0] == 0:
             raise ValueError(f"`x` must have one row for each prediction, but has shape {tuple(self.x.shape)}.")
-        if isinstance(self.dim, bool) or not isinstance(self.dim, (int, np.integer)) or self.dim < 1:
-            raise ValueError(f"`dim` must be a positive integer, but is {self.dim!r}.")
+        check_count("dim", self.dim)
         object.__setattr__(self, "support", bounded_support(self.support))
         check_prior(self.prior, self.dim)
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, detach, device_of, has_values, like, to_numpy
+from .._lib.checks import check_count
 from .protocol import Predictions, evaluate_log_prob, held_array
-
-__all__ = ["MALA", "MALADraws"]
 
 _BEST_ACCEPTANCE = 0.574  # asymptotically optimal for MALA (Roberts and Rosenthal 1998)
 
@@ -70,16 +69,13 @@ class MALA:
         if not isinstance(self.adapt, bool):
             raise TypeError(f"`adapt` must be True or False, but is {self.adapt!r}.")
         for name, least in (("n_warmup", 0), ("n_thin", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ValueError(f"`{name}` must be an integer of at least {least}, but is {value!r}.")
+            check_count(name, getattr(self, name), least)
 
     def draw(
         self, predictions: Predictions, n_samples: int, rng: Any = None, reference: Array | None = None
     ) -> MALADraws:
         """Draws of every prediction, of the backend of `reference` (by default that of NumPy or of `start`)."""
-        if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
-            raise ValueError(f"`n_samples` must be a positive integer, but is {n_samples!r}.")
+        check_count("n_samples", n_samples)
         held = held_array(predictions) if reference is None else reference
         if held is not None and not has_values(held):
             raise TypeError("`sampler` cannot run its chains while JAX is tracing.")

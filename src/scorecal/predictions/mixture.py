@@ -13,8 +13,6 @@ from .categorical import check_sums_to_one
 from .noisy import Noisy, check_level
 from .protocol import describe
 
-__all__ = ["GaussianMixture"]
-
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixture:

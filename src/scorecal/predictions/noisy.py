@@ -14,8 +14,6 @@ import numpy as np
 from .._lib.arrays import Array, like
 from .protocol import describe
 
-__all__ = ["Noisy", "check_level"]
-
 
 @dataclass(frozen=True, eq=False)
 class Noisy:

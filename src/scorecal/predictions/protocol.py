@@ -9,18 +9,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from .._lib.arrays import Array, array_namespace, check_finite, has_values
-
-__all__ = [
-    "Predictions",
-    "Prior",
-    "check_predictions",
-    "check_prior",
-    "describe",
-    "draw_samples",
-    "evaluate_log_prob",
-    "evaluate_score",
-    "held_array",
-]
+from .capabilities import HasDensity, Prior, Samplable
 
 
 @runtime_checkable
@@ -28,10 +17,18 @@ class Predictions(Protocol):
     """n predictive distributions on R^dim.
 
     `score(y)` broadcasts `y` against (n, dim) as `torch.distributions` does: targets (n, dim) give
-    (n, dim); points shared by all predictions, (m, 1, dim), give (m, n, dim). Where they exist there is more:
-    `log_prob(y)`, `sample(n_samples, rng)` of shape (n_samples, n, dim), and `moments()`, the means (n, dim)
-    and covariances (n, dim, dim); `support`, where targets live if not on all of R^dim, and `prior`, the
-    distribution of targets before any prediction, a batch of one row.
+    (n, dim); points shared by all predictions, (m, 1, dim), give (m, n, dim).
+
+    A class of your own may offer more, and every function that has a use for it finds it by its name:
+
+    - `sample(n_samples, rng)`, draws (n_samples, n, dim) (protocol `Samplable`);
+    - `moments()`, the means (n, dim) and covariances (n, dim, dim) (`HasMoments`);
+    - `log_prob(y)`, log-densities up to a constant for each prediction (`HasDensity`);
+    - `components()`, weights, means and variances of a mixture of Gaussians (`HasComponents`);
+    - `noisy(level)`, predictions of targets with noise (`Noisable`), and on these `noised(y, rng)` and `noise`
+      (`Noised`);
+    - `support`, a `coordinates.Box` or `Simplex` where targets live, if not on all of R^dim;
+    - `prior`, the distribution of targets before any prediction, a batch of one row that can be sampled.
     """
 
     @property
@@ -41,18 +38,6 @@ class Predictions(Protocol):
     def dim(self) -> int: ...
 
     def score(self, y: Array) -> Array: ...
-
-
-class Prior(Protocol):
-    """The one distribution of targets before any prediction, as far as it is asked."""
-
-    @property
-    def n(self) -> int: ...
-
-    @property
-    def dim(self) -> int: ...
-
-    def sample(self, n_samples: int, rng: Any = None) -> Array: ...
 
 
 def check_predictions(name: str, predictions: Any) -> None:
@@ -74,7 +59,7 @@ def check_prior(prior: Any, dim: int) -> None:
     """Raise unless it is None or one distribution that can be drawn from."""
     if prior is None:
         return
-    if getattr(prior, "n", None) != 1 or getattr(prior, "dim", None) != dim or not hasattr(prior, "sample"):
+    if getattr(prior, "n", None) != 1 or getattr(prior, "dim", None) != dim or not isinstance(prior, Samplable):
         raise ValueError(
             f"`prior` must be one distribution on R^{dim} that can be sampled, such as a `Gaussian` of one row, or "
             f"what `as_predictions` makes of a distribution of batch shape (1,), but is {prior!r}."
@@ -118,14 +103,13 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
     return xp.astype(scores, xp.result_type(scores.dtype, y.dtype), copy=False)
 
 
-def evaluate_log_prob(predictions: Any, y: Array) -> Array:
+def evaluate_log_prob(predictions: Predictions, y: Array) -> Array:
     """Log-densities at `y`, (..., n), checked; -inf is a value."""
-    log_prob = getattr(predictions, "log_prob", None)
-    if log_prob is None:
+    if not isinstance(predictions, HasDensity):
         raise TypeError(
             f"`predictions` must have a `log_prob`, up to a constant, here; {type(predictions).__name__} has none."
         )
-    values = log_prob(y)
+    values = predictions.log_prob(y)
     expected = (*y.shape[:-2], predictions.n)
     if not is_array_api_obj(values) or tuple(values.shape) != expected:
         found = tuple(values.shape) if is_array_api_obj(values) else type(values).__name__
@@ -137,14 +121,13 @@ def evaluate_log_prob(predictions: Any, y: Array) -> Array:
 
 def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.random.Generator) -> Array:
     """Draws of shape (n, n_samples, dim), checked."""
-    sample = getattr(predictions, "sample", None)
-    if sample is None:
+    if not isinstance(predictions, Samplable):
         raise TypeError(
             f"`predictions` must be sampled here, and {type(predictions).__name__} has no `sample`. The kernels `GFD` "
             "and `KGFD` and the test `kccsd_test` need scores only. (Posteriors of sbi are never sampled here; "
             "`sbi.diagnostics` does that.)"
         )
-    samples = sample(n_samples, rng)
+    samples = predictions.sample(n_samples, rng)
     expected = (n_samples, predictions.n, predictions.dim)
     if not is_array_api_obj(samples) or tuple(samples.shape) != expected:
         found = tuple(samples.shape) if is_array_api_obj(samples) else type(samples).__name__

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
-
 from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values
-from .protocol import Prior, check_prior, describe
+from .._lib.checks import check_count
+from .capabilities import Prior
+from .protocol import check_prior, describe
 from .supports import bounded_support
-
-__all__ = ["ScoreFunction", "Scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +157,6 @@ class ScoreFunction:
         if not callable(self.score):
             raise TypeError(f"`score` must be a function of the targets, but is a {type(self.score).__name__}.")
         for name in ("n", "dim"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"`{name}` must be a positive integer, but is {value!r}.")
+            check_count(name, getattr(self, name))
         object.__setattr__(self, "support", bounded_support(self.support))
         check_prior(self.prior, self.dim)

@@ -12,8 +12,6 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like, to_numpy
 
-__all__ = ["Box", "Simplex", "Support", "as_support", "bounded_support", "same_support"]
-
 
 class Support(Protocol):
     """Where targets live."""

@@ -8,8 +8,6 @@ from ..diagnosis import Diagnosis
 from ..results import CalibrationResult, CombinedResult
 from .sections import table
 
-__all__ = ["diagnosis_html", "result_html"]
-
 
 def result_html(result: CalibrationResult) -> str:
     if isinstance(result, CombinedResult):

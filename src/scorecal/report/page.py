@@ -13,8 +13,6 @@ from ..results import CombinedResult
 from .sections import coverage_part, repeat_part, sizes_part, test_part, verdict_part, where_part, witness_part
 from .style import STYLE
 
-__all__ = ["report_html"]
-
 _NEVER_SEEN = (
     "A few gross outliers among many rows.",
     "Whether rows depend on each other, as in time series or with several rows of one unit. The test assumes that they "

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["picture"]
-
 _INK = "#010203"  # stands for the colour of the text; no picture uses it for anything else
 
 

@@ -18,17 +18,6 @@ from ..predictions import Predictions
 from ..results import CombinedResult
 from .pictures import picture
 
-__all__ = [
-    "coverage_part",
-    "repeat_part",
-    "sizes_part",
-    "table",
-    "test_part",
-    "verdict_part",
-    "where_part",
-    "witness_part",
-]
-
 
 def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
     rejected = result.rejects(alpha)

@@ -1,9 +1,15 @@
 """How a statistic and its null distribution are computed, tile by tile."""
 
-from .engine import UStatistics, u_statistics
-from .features import Features
-from .options import Plan
-from .signs import Signs, draw_signs
-from .tiles import PairFunction
+from .engine import null_distributions, u_statistics
+from .nulls import Null, RandomSigns, UStatistics
+from .options import ComputeOptions, as_options
 
-__all__ = ["Features", "PairFunction", "Plan", "Signs", "UStatistics", "draw_signs", "u_statistics"]
+__all__ = [
+    "ComputeOptions",
+    "Null",
+    "RandomSigns",
+    "UStatistics",
+    "as_options",
+    "null_distributions",
+    "u_statistics",
+]

@@ -1,78 +1,86 @@
-"""U-statistics and their wild bootstrap, tile by tile over the upper triangle.
+"""U-statistics and their null draws, tile by tile over the upper triangle.
 
-The engine knows pair functions, features of rows and signs, nothing of what they mean. No n x n array is ever made:
-besides its inputs and the packed signs it holds a few tiles, within the memory of the plan, and vectors of length n and
-B.
+The engine knows pair functions, features of rows, signs and nulls, and nothing of what they mean. No n x n array is
+ever made: besides its inputs and the packed signs it holds a few tiles, within the memory of the options, and vectors
+of length n and B.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from typing import TypeVar
 
+import numpy as np
 from array_api_compat import is_jax_array, is_numpy_array
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, like, to_numpy
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, ignore_overflow, like, to_numpy
+from .._lib.cores import cpu_count
+from ..pairwise import Features, PairFunction
+from ..pairwise.sums import PairSums, add_up
 from ..parallel.progress import progress
-from ..parallel.threads import cpu_count, in_threads
-from ..parallel.workers import in_order, spread
-from .estimators import Pairing
-from .features import Features, FeatureSums, feature_sums, u_statistic_of
-from .gpu.device import free_memory, half_of, is_on_gpu, is_out_of_memory
-from .options import Plan
+from ..parallel.threads import in_threads
+from ..parallel.workers import in_order, map_tasks
+from .features import FeatureSums, feature_sums, u_statistic_of
+from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
+from .gpu.float16 import scaled_float16
+from .nulls import Null, RandomSigns, UStatistics
+from .options import ComputeOptions
+from .pairing import Pairing
 from .signs import PlacedSigns, Signs
-from .tiles import (
-    QUIETLY,
-    PairFunction,
-    PairSums,
-    Strip,
-    Triangle,
-    add_up,
-    groups_of_strips,
-    sums_of_strip,
-    sums_of_strips,
-)
-
-__all__ = ["UStatistics", "u_statistics"]
+from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
 
 # NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
 _MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
 _N_TASKS = 64  # for workers, however many there are: few enough for what they send back, and enough to share out
-_DEFAULT = Plan()
+_DEFAULT = ComputeOptions()
 _Part = TypeVar("_Part")
 
 
-@dataclass(frozen=True, eq=False)
-class UStatistics:
-    """For each of V functions: the U-statistic, its bootstrap draws, and the share of each of the n points."""
+def null_distributions(
+    functions: Sequence[PairFunction | Features],
+    reference: Array,
+    null: Null | None,
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    options: ComputeOptions = _DEFAULT,
+    tile: int | None = None,
+) -> UStatistics:
+    """Several U-statistics of the same rows, each with `n_resamples` draws of what it would be under the null.
 
-    statistic: Array  # (V,)
-    null: Array | None  # (V, B)
-    contributions: Array  # (V, n); each row adds up to its statistic
+    The estimator may put other functions in place of those given; what it draws for that comes before what the null
+    draws. Without a null, it is the estimator's own; but random signs for features, which average all pairs.
+    """
+    pairing = options.estimator.pairing(int(reference.shape[0]))
+    applied = [options.estimator.apply(function, rng) for function in functions]
+    if null is None:
+        null = RandomSigns() if all(isinstance(each, Features) for each in applied) else options.estimator.null()
+    averages = partial(u_statistics, applied, reference, options=options, tile=tile)
+    return null.distribution(averages, pairing, n_resamples, rng)
 
 
-@QUIETLY
+@ignore_overflow
 def u_statistics(
     functions: Sequence[PairFunction | Features],
     reference: Array,
     signs: Signs | None = None,
     *,
-    plan: Plan = _DEFAULT,
+    options: ComputeOptions = _DEFAULT,
     tile: int | None = None,
 ) -> UStatistics:
-    """Average of H over the plan's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
+    """Average of H over the estimator's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
 
     Features are averaged over all pairs: these cost no more.
 
     `reference` is any array of n rows that says on which backend, device and dtype to work. `tile` overrides the tile
-    that follows from the plan's memory; it must be a multiple of 8 and changes results by rounding only.
+    that follows from the memory of the options; it must be a multiple of 8 and changes results by rounding only.
     """
-    if plan.workers is not None and is_jax_array(reference):
+    if options.workers is not None and is_jax_array(reference):
         raise TypeError(
             "`workers` are for NumPy and torch arrays, but these are of JAX, whose settings (such as 64-bit floats) "
             "other processes do not share. Leave `workers` out: JAX uses all cores; or give NumPy arrays."
@@ -81,27 +89,28 @@ def u_statistics(
     xp = array_namespace(reference)
     pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
     features = [function for function in functions if isinstance(function, Features)]
-    n_threads = cpu_count() if is_numpy_array(reference) and plan.workers is None else 1
-    pairing = Pairing.of(plan.estimator, n)
-    tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, plan.memory)
+    n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
+    pairing = options.estimator.pairing(n)
+    n_counted = 2 * pairing.n_pairs
+    tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, options.memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
-    triangle = Triangle(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference))
-    if signs is not None and plan.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
-        halves = [half for half in (half_of(function, n) for function in pairs) if half is not None]
+    job = PairSumJob(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference))
+    if signs is not None and options.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
+        halves = [half for half in (scaled_float16(function, n) for function in pairs) if half is not None]
         if len(halves) == len(pairs):
-            triangle = replace(triangle, signs=signs.on(reference, xp.float16), halves=tuple(halves))
-    of_pairs = iter(_sums_in_memory(triangle, plan, n_threads) if pairs else [])
+            job = replace(job, signs=signs.on(reference, xp.float16), halves=tuple(halves))
+    of_features = iter(_statistics_of_features(features, job, n_threads) if features else [])
+    of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
-    of_features = iter(_sums_of_features(features, triangle, n_threads) if features else [])
     found = []
     for function in functions:
         if isinstance(function, Features):
-            found.append(u_statistic_of(function, next(of_features), triangle.blocks))
+            found.append(next(of_features))
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
-            contributions, drawn = by_block / (2 * pairing.n_pairs), sums.drawn / (2 * pairing.n_pairs)
+            contributions, drawn = by_block / n_counted, sums.drawn / n_counted
             found.append(
                 (xp.sum(contributions), drawn if signs is None else like(drawn, reference, total), contributions)
             )
@@ -109,33 +118,35 @@ def u_statistics(
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
 
 
-def _sums_in_memory(triangle: Triangle, plan: Plan, n_threads: int) -> list[PairSums]:
-    """With smaller tiles where a device runs out of memory."""
+def _sums_in_memory(job: PairSumJob, options: ComputeOptions, n_threads: int) -> list[PairSums]:
+    """Sums over all pairs, with smaller tiles where a device runs out of memory."""
     while True:
         try:
-            return _sums_of_pairs(triangle, plan, n_threads)
+            return _sums_of_pairs(job, options, n_threads)
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
-            if triangle.tile <= _SMALLEST_GPU_TILE:
+            if job.tile <= _SMALLEST_GPU_TILE:
                 raise MemoryError(
-                    f"The device has no memory left for tiles of {triangle.tile} x {triangle.tile} pairs. Free some of "
-                    "it, give fewer points, or move the arrays to the CPU."
+                    f"The device has no memory left for tiles of {job.tile} x {job.tile} pairs. Free some of it, give "
+                    "fewer points, or move the arrays to the CPU."
                 ) from None
-        triangle = replace(triangle, tile=max(_SMALLEST_GPU_TILE, triangle.tile // 16 * 8))
+        job = replace(job, tile=max(_SMALLEST_GPU_TILE, job.tile // 16 * 8))
 
 
-def _sums_of_pairs(triangle: Triangle, plan: Plan, n_threads: int) -> list[PairSums]:
-    """Of each H over all tiles, added up in their order, so that sums do not depend on who was faster."""
-    if plan.workers is None:
-        groups = [[strip] for strip in triangle.strips]
-        parts = in_threads(partial(sums_of_strip, triangle), triangle.strips, n_threads)
+def _sums_of_pairs(job: PairSumJob, options: ComputeOptions, n_threads: int) -> list[PairSums]:
+    """Sums of each H over all tiles, added up in their order, so that they do not depend on who was faster."""
+    if options.workers is None:
+        if len(job.strips) == 1:
+            return sums_of_strip(job, job.strips[0])
+        groups = [[strip] for strip in job.strips]
+        parts = in_threads(partial(sums_of_strip, job), job.strips, n_threads)
     else:
-        groups = groups_of_strips(triangle, _N_TASKS)
-        parts = in_order(spread(_numbered, list(enumerate(groups)), plan.workers, triangle), len(groups))
+        groups = groups_of_strips(job, _N_TASKS)
+        parts = in_order(map_tasks(_numbered, list(enumerate(groups)), options.workers, job), len(groups))
     sizes = [sum(strip.last - strip.first for strip in group) for group in groups]
     with closing(parts), progress(sum(sizes), "tile", delay=2.0) as advance:
-        return add_up(_counted(parts, sizes, advance), triangle)
+        return add_up(_counted(parts, sizes, advance))
 
 
 def _counted(parts: Iterator[_Part], sizes: Sequence[int], advance: Callable[[int], object]) -> Iterator[_Part]:
@@ -144,27 +155,40 @@ def _counted(parts: Iterator[_Part], sizes: Sequence[int], advance: Callable[[in
         advance(size)
 
 
-def _sums_of_features(features: Sequence[Features], triangle: Triangle, n_threads: int) -> list[FeatureSums]:
-    work = partial(_feature_block, features, triangle.signs)
-    with closing(in_threads(work, triangle.blocks, n_threads)) as parts:
-        return reduce(lambda total, part: list(map(add, total, part)), parts)
-
-
-@QUIETLY
-def _feature_block(features: Sequence[Features], signs: PlacedSigns | None, rows: slice) -> list[FeatureSums]:
-    flips = None if signs is None else signs(rows)
-    return [feature_sums(each, rows, flips) for each in features]
-
-
-def _numbered(triangle: Triangle, task: tuple[int, Sequence[Strip]]) -> tuple[int, list[PairSums]]:
+def _numbered(job: PairSumJob, task: tuple[int, Sequence[Strip]]) -> tuple[int, list[PairSums]]:
     number, strips = task
-    return number, [_on_host(sums) for sums in sums_of_strips(triangle, strips)]
+    return number, [_on_host(sums) for sums in sums_of_strips(job, strips)]
 
 
 def _on_host(sums: PairSums) -> PairSums:
-    """From a GPU, which the process that waits for the sums need not have."""
+    """Copy the sums from a GPU, which the process that waits for them need not have."""
     by_block = {k: to_numpy(part) for k, part in sums.by_block.items()}
     return PairSums(by_block, sums.drawn if isinstance(sums.drawn, float) else to_numpy(sums.drawn))
+
+
+def _statistics_of_features(
+    features: Sequence[Features], job: PairSumJob, n_threads: int
+) -> list[tuple[Array, Array | None, Array]]:
+    if len(job.blocks) == 1:  # computed once, for sums and for shares
+        blocks = [each.function(job.blocks[0]) for each in features]
+        features = [
+            replace(each, function=partial(_whole, block)) for each, block in zip(features, blocks, strict=True)
+        ]
+        sums = _feature_block(features, job.signs, job.blocks[0])
+    else:
+        with closing(in_threads(partial(_feature_block, features, job.signs), job.blocks, n_threads)) as parts:
+            sums = reduce(lambda total, part: list(map(add, total, part)), parts)
+    return [u_statistic_of(each, own, job.blocks) for each, own in zip(features, sums, strict=True)]
+
+
+def _whole(block: Array, rows: slice) -> Array:
+    return block
+
+
+@ignore_overflow
+def _feature_block(features: Sequence[Features], signs: PlacedSigns | None, rows: slice) -> list[FeatureSums]:
+    flips = None if signs is None else signs(rows)
+    return [feature_sums(each, rows, flips) for each in features]
 
 
 def _tile_edge(
@@ -181,7 +205,7 @@ def _tile_edge(
         memory = min(_GPU_MEMORY, free_memory(reference) // 4) if on_gpu else _MEMORY
     tile = pairing.preferred_tile(_GPU_TILE if on_gpu else _NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE)
     per_pair = max((function.floats_per_pair for function in functions), default=0)
-    per_row = 0 if signs is None else (2 + 2 * len(functions)) * signs.n_resamples
+    per_row = 0 if signs is None else (3 + 2 * len(functions)) * signs.n_resamples
     itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
     while tile > 8 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
         tile = max(8, tile // 16 * 8)

@@ -12,28 +12,12 @@ skewness, so that the test stays exact for features that are symmetric.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace
-
-__all__ = ["FeatureSums", "Features", "bend", "feature_sums"]
+from ..pairwise import Features
 
 _LARGEST_SKEW = 0.3
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """f as a function of a block of rows, (rows, q).
-
-    With `largest`, the statistic is the largest of the q features' own, each in units of its mean square. No sign
-    changes a mean square, so the null draws are as they would be with units known beforehand. With `unskewed`, sums are
-    corrected for skewness.
-    """
-
-    function: Callable[[slice], Array]
-    largest: bool = False
-    unskewed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +62,7 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
 def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -> tuple[Array, Array | None, Array]:
     """The statistic (0-d), its null draws (B,) and the share of each row (n,).
 
-    |sum f|^2 - sum |f|^2 is the sum over pairs i != j; corrected, the first sum is one of f + `bend` f^3.
+    |sum f|^2 - sum |f|^2 is the sum over pairs i != j; corrected, the first sum is one of f + `hall_correction` f^3.
     """
     n = blocks[-1].stop
     xp = array_namespace(sums.plain)
@@ -89,13 +73,13 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     units = xp.where(zero, xp.zeros_like(squares), 1.0 / squares if features.largest else xp.ones_like(squares) / n)
 
     def statistic(plain: Array, cubes: Array) -> Array:
-        bent = plain + bend(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
+        bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
         parts = bent**2 * units[:, None]
         if features.largest:  # of features that are not zero throughout
             return (xp.max(parts, axis=0) - 1.0) / (n - 1)
         return (xp.sum(parts, axis=0) - xp.sum(sums.squares) / n) / (n - 1)
 
-    bent = bend(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
+    bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
     if features.largest:
         best = int(xp.argmax(corrected**2 * units))
@@ -109,7 +93,7 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     return statistic(sums.plain[:, None], sums.cubes[:, None])[0], null, xp.concat(shares)
 
 
-def bend(plain: Array, cubes: Array, squares: Array) -> Array:
+def hall_correction(plain: Array, cubes: Array, squares: Array) -> Array:
     """What multiplies f^3, such that the sum of f becomes its transform."""
     xp = array_namespace(plain)
     root = xp.sqrt(squares)

@@ -1,39 +1,41 @@
-"""How a statistic is to be computed: from which pairs, in how much memory, and by whom."""
+"""How a statistic is to be computed: from which pairs, with which null distribution, in how much memory, by whom."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 from ..parallel.workers import Map, check_workers
 from .estimators import Complete, Estimator, as_estimator
-
-__all__ = ["Plan", "as_plan"]
+from .nulls import Null, as_null
 
 _LEAST_MEMORY = 2**20
-_ALL_PAIRS = Complete()
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`memory` is in bytes, for the tiles of each process; None: a default. `workers` None: threads of this one.
+class ComputeOptions:
+    """What the tests' keyword arguments of these names say, checked.
 
-    With `precision` "mixed", float32 data on a GPU are multiplied with signs in float16.
+    `null` None: the estimator's own. `memory` is in bytes, for the tiles of each process; None: a default. `workers`
+    None: threads of this process. With `precision` "mixed", float32 data on a GPU are multiplied with signs in float16.
     """
 
-    estimator: Estimator = _ALL_PAIRS
+    estimator: Estimator = field(default_factory=Complete)
+    null: Null | None = None
     memory: int | None = None
     workers: int | Map | None = None
     precision: str = "mixed"
 
 
-def as_plan(estimator: Any, memory: Any, workers: Any, precision: Any) -> Plan:
+def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: Any) -> ComputeOptions:
+    """Check the keyword arguments that all tests share."""
     if memory is not None:
         if isinstance(memory, bool) or not isinstance(memory, Real) or not float(memory) >= _LEAST_MEMORY:
             raise ValueError(f"`memory` must be a number of bytes, at least {_LEAST_MEMORY} (1 MB), but is {memory!r}.")
         memory = int(min(float(memory), 2.0**62))
     if precision not in ("mixed", "full"):
         raise ValueError(f"`precision` must be 'mixed' or 'full', but is {precision!r}.")
-    check_workers(workers)
-    return Plan(as_estimator(estimator), memory, workers, precision)
+    if workers is not None:
+        check_workers(workers)
+    return ComputeOptions(as_estimator(estimator), as_null(null), memory, workers, precision)

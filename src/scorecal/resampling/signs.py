@@ -10,8 +10,6 @@ import numpy as np
 from .._lib.arrays import Array, array_namespace, device_of, like
 from .gpu.device import is_on_gpu
 
-__all__ = ["Signs", "draw_signs"]
-
 
 @dataclass(frozen=True, eq=False)
 class Signs:
@@ -49,8 +47,3 @@ class PlacedSigns:
             signs = 2.0 * xp.astype((packed[:, None] >> self.by_byte) & 1, self.dtype) - 1.0
         flat = xp.reshape(xp.astype(signs, self.dtype, copy=False), (-1,))
         return xp.reshape(flat[: n_rows * self.n_resamples], (n_rows, self.n_resamples))
-
-
-def draw_signs(n: int, n_resamples: int, rng: np.random.Generator) -> Signs:
-    """Fair signs from the bits of `rng.bytes`: a tenth of a second for 5 x 10^8 of them."""
-    return Signs(np.frombuffer(bytearray(rng.bytes(-(-n * n_resamples // 8))), dtype=np.uint8), n_resamples)

@@ -1,21 +1,7 @@
-"""What is averaged: pair functions H, given for a block of rows and columns."""
+"""What is averaged: Stein features of rows, and pair functions H, given for a block of rows and columns."""
 
-from ..pairwise.algebra import ProductOfPairs, Remembered, SumOfPairs
-from .operator import FunctionStein, matrix_stein
+from .assemble import assemble
 from .precision import cast_gram, sufficient_dtype
-from .skce import gaussian_surprise, sampled_surprise
-from .stein import radial_stein, stein_pairs
+from .skce import surprise_of
 
-__all__ = [
-    "FunctionStein",
-    "ProductOfPairs",
-    "Remembered",
-    "SumOfPairs",
-    "cast_gram",
-    "gaussian_surprise",
-    "matrix_stein",
-    "radial_stein",
-    "sampled_surprise",
-    "stein_pairs",
-    "sufficient_dtype",
-]
+__all__ = ["assemble", "cast_gram", "sufficient_dtype", "surprise_of"]

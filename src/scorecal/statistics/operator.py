@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._lib.arrays import Array, array_namespace
-from .._lib.autodiff import transforms
-from ..kernels.embeddings import symmetric_root
-from ..kernels.gram import Gram
-from ..kernels.radial import Radial
-from ..pairwise.products import Product, augment, centre
+import numpy as np
 
-__all__ = ["FunctionStein", "MatrixStein", "matrix_stein"]
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .._lib.autodiff import transforms
+from .._lib.linalg import centre, distance_factors, symmetric_root
+from ..kernels.operator import OperatorFunction
+from ..kernels.radial import Radial
+from ..pairwise import PairFunction, Product
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class MatrixStein:
     h = f s_i'B s_j + (2 f' / sigma^2) ((s_j - s_i)'B D - tr B) - (4 f'' / sigma^4) D'B D.
     """
 
-    gram: Gram
+    gram: PairFunction
     kernel: Radial
     scores: Product
     gradient: Product
@@ -46,7 +46,7 @@ class MatrixStein:
 
 
 def matrix_stein(
-    targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram, matrix: Array
+    targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: PairFunction, matrix: Array
 ) -> MatrixStein:
     """H for one term k(P, Q) B of an operator-valued kernel."""
     xp = array_namespace(targets)
@@ -63,8 +63,8 @@ def matrix_stein(
         kernel,
         Product(weighted, scores),
         gradient,
-        augment(y / bandwidth),
-        augment(y @ symmetric_root(matrix) / bandwidth),
+        Product(*distance_factors(y / bandwidth)),
+        Product(*distance_factors(y @ symmetric_root(matrix) / bandwidth)),
         precision,
     )
 
@@ -109,3 +109,40 @@ class FunctionStein:
         left = [part[rows, :] for part in (self.features, self.targets, self.scores)]
         right = [part[cols, :] for part in (self.features, self.targets, self.scores)]
         return vmap(one_row, (0, 0, 0, None, None, None))(*left, *right)
+
+
+def function_stein(operator: OperatorFunction, targets: Array, scores: Array) -> FunctionStein:
+    """H of an operator-valued kernel that is given as a function, checked."""
+    features, _ = as_arrays(features=operator.features, y=targets)
+    n, d = targets.shape
+    if features.ndim != 2 or features.shape[0] != n:
+        raise ValueError(
+            f"`features` of `OperatorFunction` must have shape (n, q) = ({n}, q), but has {features.shape}."
+        )
+    check_finite("features", features)
+    if not callable(operator.function):
+        raise TypeError(f"`function` of `OperatorFunction` must be callable, but is {operator.function!r}.")
+    transforms("function", targets)
+    function = FunctionStein(operator.function, like(features, targets), targets, scores)
+    (p, p2), (z, z2) = function.features[:2, :], targets[:2, :]
+    value, swapped, own = (operator.function(*pair) for pair in ((p, z, p2, z2), (p2, z2, p, z), (p, z, p, z)))
+    _check_kernel(value, swapped, own, d)
+    return function
+
+
+def _check_kernel(value: Array, swapped: Array, own: Array, d: int) -> None:
+    """Only half of the pairs are computed, so A must be a kernel: seen here on one pair, and one point with itself."""
+    if tuple(getattr(value, "shape", ())) != (d, d):
+        raise ValueError(
+            f"`function` of `OperatorFunction` must return shape (d, d) = ({d}, {d}), but gave "
+            f"{tuple(getattr(value, 'shape', ()))}."
+        )
+    if not has_values(value, swapped, own):
+        return
+    check_finite("function", value)
+    host = to_numpy(value)
+    size = max(np.abs(host).max(), np.abs(to_numpy(own)).max())
+    if not np.allclose(host, to_numpy(swapped).T, rtol=0.0, atol=1e-5 * size):
+        raise ValueError("`function(p, y, p2, y2)` must be the transpose of `function(p2, y2, p, y)`, but is not.")
+    if np.linalg.eigvalsh(to_numpy(own)).min() < -1e-5 * size:
+        raise ValueError("`function(p, y, p, y)` must be positive semi-definite, but has a negative eigenvalue.")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, has_values
-from ..kernels.gram import EmbeddingGram, Gram, RadialGram
-from ..pairwise.products import centre
-
-__all__ = ["cast_gram", "sufficient_dtype"]
+from .._lib.linalg import centre
+from .._lib.warn import warn_user
+from ..kernels.gram import EmbeddingGram, RadialGram
+from ..pairwise import PairFunction
 
 _TOLERANCE = 1e-3
 
 
-def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[Gram]) -> Any:
+def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunction]) -> Any:
     """The dtype of the targets, or float64 where float32 would lose the distances between rows far from the centre.
 
     Squared distances come from norms that cancel, so their error is about eps times the largest squared norm, in units
@@ -31,15 +30,15 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[Gram]) ->
         return targets.dtype
     wide = accumulation_dtype(targets)
     if wide == targets.dtype:
-        warnings.warn(
+        warn_user(
             "Some of `y` or of the predictions lie so far from the others, in units of the bandwidths, that float32 "
-            "blurs the distances between them. Enable float64, or rescale or drop these rows.",
-            stacklevel=4,
+            "blurs the distances between them. Enable float64, or rescale or drop these rows."
         )
     return wide
 
 
-def cast_gram(gram: Gram, dtype: Any) -> Gram:
+def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:
+    """The same Gram matrix with its features in this dtype."""
     if isinstance(gram, EmbeddingGram):
         return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)
     if isinstance(gram, RadialGram):

@@ -16,12 +16,8 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
 from ..kernels.gram import EmbeddingGram
-from ..pairwise.algebra import ProductOfPairs, Remembered, SumOfPairs
-from ..pairwise.products import Product
-from ..resampling import Features, PairFunction
+from ..pairwise import Features, PairFunction, Product, ProductOfPairs, Remembered, SumOfPairs
 from .stein import GaussianStein
-
-__all__ = ["low_rank"]
 
 _OfRows = Callable[[slice], Array]
 

@@ -16,10 +16,8 @@ from functools import cache
 from typing import ClassVar
 
 from .._lib.arrays import Array, array_namespace, like
+from .._lib.checks import check_count
 from .._lib.special import special
-from .test_functions import check_order
-
-__all__ = ["RadialRank", "Rank"]
 
 _LARGE = 1e3  # from here on, 1 / y is Mills' ratio to a millionth
 
@@ -38,7 +36,7 @@ class Rank:
     separable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_order("order", self.order)
+        check_count("order", self.order)
 
     def features(self, targets: Array, scores: Array) -> Array:
         xp = array_namespace(targets)
@@ -65,7 +63,7 @@ class RadialRank:
     order: int = 1
 
     def __post_init__(self) -> None:
-        check_order("order", self.order)
+        check_count("order", self.order)
 
     def features(self, targets: Array, scores: Array) -> Array:
         xp = array_namespace(targets)

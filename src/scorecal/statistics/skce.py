@@ -5,11 +5,16 @@ The surprise is the point mass at the target minus the prediction, embedded by t
 
 from __future__ import annotations
 
-from .._lib.arrays import Array, array_namespace
-from ..kernels.mean_embeddings import GaussianMeasures, PointMeasures
-from ..kernels.radial import Radial
+from typing import Any
 
-__all__ = ["gaussian_surprise", "sampled_surprise"]
+import numpy as np
+
+from .._lib.arrays import Array, array_namespace, like
+from ..kernels.mean_embeddings import GaussianMeasures, MeanEmbeddings, PointMeasures
+from ..kernels.radial import Gaussian, Radial
+from ..predictions import MALA, HasComponents, HasDensity, Predictions, Samplable, draw_samples
+
+DEFAULT_N_SAMPLES = 10
 
 
 def gaussian_surprise(targets: Array, components: tuple[Array, Array, Array], bandwidth: Array) -> GaussianMeasures:
@@ -31,3 +36,31 @@ def sampled_surprise(targets: Array, samples: Array, kernel: Radial, bandwidth: 
     minus = -xp.ones_like(samples[0, :, 0]) / n_samples
     weights = xp.concat([xp.ones_like(minus[:1]), minus])
     return PointMeasures(weights, xp.concat([targets[:, None, :], samples], axis=1), kernel, bandwidth)
+
+
+def surprise_of(
+    predictions: Predictions,
+    targets: Array,
+    kernel: Radial,
+    bandwidth: Array,
+    n_samples: int | None,
+    sampler: MALA | None,
+    rng: np.random.Generator,
+) -> tuple[MeanEmbeddings, dict[str, Any]]:
+    """Point mass at the target minus the prediction, embedded; and how the expectations were found."""
+    if sampler is not None:
+        draws = sampler.draw(predictions, n_samples or DEFAULT_N_SAMPLES, rng, targets)
+        how = {"expectations": "mcmc", "acceptance": float(np.mean(draws.acceptance))}
+        return sampled_surprise(targets, like(draws.samples, targets), kernel, bandwidth), how
+    exact = n_samples is None and isinstance(kernel, Gaussian)
+    if exact and isinstance(predictions, HasComponents):
+        how = {"expectations": "exact", "acceptance": None}
+        weights, means, spreads = (like(part, targets) for part in predictions.components())
+        return gaussian_surprise(targets, (weights, means, spreads), bandwidth), how
+    if not isinstance(predictions, Samplable) and isinstance(predictions, HasDensity):
+        raise TypeError(
+            f"`predictions` of type {type(predictions).__name__} cannot be sampled directly; give `sampler=MALA()`."
+        )
+    samples = draw_samples(predictions, n_samples or DEFAULT_N_SAMPLES, rng)
+    how = {"expectations": "samples", "acceptance": None}
+    return sampled_surprise(targets, like(samples, targets), kernel, bandwidth), how

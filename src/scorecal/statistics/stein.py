@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-
-from array_api_compat import is_torch_array
 
 from .._lib.arrays import Array, array_namespace
-from ..kernels.gram import EmbeddingGram, Gram
+from .._lib.linalg import centre, distance_factors
+from ..kernels.gram import EmbeddingGram
 from ..kernels.radial import Gaussian, Radial
-from ..pairwise.algebra import ProductOfPairs
-from ..pairwise.products import Product, augment, centre
-from ..resampling.gpu.fused import Split, can_fuse, fused_tile, split
-
-__all__ = ["GaussianStein", "RadialStein", "radial_stein", "stein_pairs"]
+from ..pairwise import PairFunction, Product, ProductOfPairs
 
 
 def stein_pairs(
-    targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: Gram
+    targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: PairFunction
 ) -> GaussianStein | ProductOfPairs:
     """H for a block of rows and columns, from targets (n, d), scores (n, d) and the kernel between predictions."""
     if isinstance(kernel, Gaussian) and isinstance(gram, EmbeddingGram) and gram.outer == "gaussian":
@@ -48,17 +42,6 @@ class GaussianStein:
         # Rounding must not make a squared distance negative.
         return xp.exp(xp.minimum(exponent, 0.0)) * self.bilinear(rows, cols)
 
-    @cached_property
-    def _split(self) -> tuple[Split, Split]:
-        return split(self.exponent), split(self.bilinear)
-
-    def half_tile(self, rows: slice, cols: slice, units: Array) -> tuple[Array, Array, Array] | None:
-        """H over units of rows in float16, and its sums, in one kernel where there is one: for torch, with Triton."""
-        left = self.exponent.left
-        if not (is_torch_array(left) and left.is_cuda and left.dtype.itemsize == 4 and can_fuse()):
-            return None
-        return fused_tile(*self._split, units, rows, cols)
-
 
 def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: EmbeddingGram) -> GaussianStein:
     """k l = exp(-|psi_i - psi_j|^2 / 2) with psi = (phi / sigma_p, y / sigma), and h / l is bilinear:
@@ -74,7 +57,7 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
     a = a + 0.5 * targets.shape[1] * precision
     ones = xp.ones_like(a)
     bilinear = Product(xp.concat([u, y * precision, a, ones], axis=1), xp.concat([u, y * precision, ones, a], axis=1))
-    exponent = augment(xp.concat([gram.features, y / bandwidth], axis=1))
+    exponent = Product(*distance_factors(xp.concat([gram.features, y / bandwidth], axis=1)))
     return GaussianStein(exponent, bilinear, scores, bandwidth)
 
 
@@ -102,6 +85,7 @@ class RadialStein:
 
 
 def radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array) -> RadialStein:
+    """The Stein kernel h of the targets alone."""
     xp = array_namespace(targets)
     y = centre(targets)
     factor = 2.0 * kernel.slope / bandwidth**2
@@ -109,6 +93,6 @@ def radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array
     own = -factor * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1] + kernel.offset)
     ones, scaled = xp.ones_like(own), factor * y
     gradient = Product(xp.concat([scaled, scores, own, ones], axis=1), xp.concat([scores, scaled, ones, own], axis=1))
-    half = augment(y / bandwidth)
-    distance = Product(-2.0 * half.left, half.right)
+    left, right = distance_factors(y / bandwidth)
+    distance = Product(-2.0 * left, right)
     return RadialStein(kernel, Product(scores, scores), gradient, distance, -2.0 * factor)

@@ -7,26 +7,14 @@ the operator-valued one of appendix A, A(y, y') = sum_k phi_k(y) phi_k(y')', so 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like
+from .._lib.checks import check_count, check_positive
 from ..kernels.distances import Euclidean
-from ..kernels.radial import check_positive
 from ..predictions import Predictions
-
-__all__ = ["BoundedRadial", "Constant", "Cross", "FiniteRank", "Linear", "Polynomial", "Trace"]
-
-
-@runtime_checkable
-class FiniteRank(Protocol):
-    """Test functions, as the features (n, q) that they make of targets and scores (n, d).
-
-    `separable` ones have d features, each of one dimension and along it.
-    """
-
-    def features(self, targets: Array, scores: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -109,7 +97,7 @@ class Polynomial:
     separable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_order("degree", self.degree)
+        check_count("degree", self.degree)
 
     def features(self, targets: Array, scores: Array) -> Array:
         return (scores * targets + float(self.degree)) * targets ** (self.degree - 1)
@@ -135,8 +123,3 @@ class BoundedRadial:
         squared = xp.sum(targets**2, axis=1, keepdims=True)
         trace = xp.sum(scores * targets, axis=1, keepdims=True) + float(targets.shape[1])
         return xp.exp(-0.5 / self.c * squared) * (trace - squared / self.c)
-
-
-def check_order(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"`{name}` must be a positive integer, but is {value!r}.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Combined", "combine"]
+from ..results import ViewResult
 
 _ROUNDING = 1e-10  # relative to typical draws: statistics closer than this are taken for equal
 _TAIL = 0.1
@@ -58,3 +59,12 @@ def _log_pvalues(values: np.ndarray) -> np.ndarray:
     if excess <= 0:
         return np.asarray(by_rank)
     return np.where(beyond, math.log(_TAIL) - math.log(2.0) * (values - edge) / excess, by_rank)
+
+
+def shares_of(views: Sequence[ViewResult], statistic: float) -> np.ndarray:
+    """Contributions to the view with the smallest adjusted p-value, in units that add up to the statistic."""
+    contributions = min(views, key=lambda view: view.adjusted_pvalue).contributions
+    total = float(np.sum(contributions))
+    if total > 0:
+        return np.asarray(contributions * (statistic / total))
+    return np.full(len(contributions), statistic / len(contributions))

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from ..kernels import GFD, BoundedRadial, Constant, Cross, Gaussian, RadialRank, Rank
+from .._lib.checks import check_count
+from ..kernels import GFD, Gaussian
 from ..predictions import Gaussian as GaussianPredictions
-from ..predictions import GaussianMixture, Predictions, Simplex
+from ..predictions import GaussianMixture, Noisable, Predictions, Simplex, support_of
+from ..statistics.rank_functions import RadialRank, Rank
+from ..statistics.test_functions import BoundedRadial, Constant, Cross
 from .view import Gain, Shares, Traits, View
-
-__all__ = ["default_views"]
 
 # Weights, beside 1 for a view of anything else. Kinds with several views share theirs among them.
 _BIAS, _SPREAD, _TAILS, _MODES = 12.0, 12.0, 10.0, 6.0
@@ -46,29 +45,29 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
      'bias by traits', 'spread by traits', 'any, kernels']
     """
     if isinstance(dim, Predictions):
-        several_modes = hasattr(dim, "noisy") and not isinstance(dim, GaussianPredictions)
-        unbounded = dim.dim - isinstance(getattr(dim, "support", None), Simplex)
+        several_modes = isinstance(dim, Noisable) and not isinstance(dim, GaussianPredictions)
+        unbounded = dim.dim - isinstance(support_of(dim), Simplex)
         return default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
-    if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
-        raise ValueError(f"`dim` must be a positive integer or predictions, but is {dim!r}.")
-    one, traits = Constant(), Traits()
-    bias_weight, spread_weight = (_BIAS, _SPREAD) if dim == 1 else (_BIAS / 3.0, _SPREAD - _ONE_SPREAD)
+    check_count("dim", dim, also=" or predictions")
+    one, traits, rank_1, rank_2, rank_3 = Constant(), Traits(), Rank(1), Rank(2), Rank(3)
     # c = 3 d: nearly as strong as the trace on Gaussian targets, with half of its skewness; c = (d + 1) / 2: close to
     # the strongest on heavy tails in every dimension.
-    spread, tails = BoundedRadial(3.0 * dim), BoundedRadial(0.5 * (dim + 1))
+    spread, tails, radial_shape = BoundedRadial(3.0 * dim), BoundedRadial(0.5 * (dim + 1)), RadialRank(2)
+    # The bandwidth is the typical distance of two standard Gaussian targets.
+    any_kernel, between = Gaussian(math.sqrt(2.0 * dim)), GFD()
+    bias_weight, spread_weight = (_BIAS, _SPREAD) if dim == 1 else (_BIAS / 3.0, _SPREAD - _ONE_SPREAD)
     views = [
         View("bias", "bias", one, weight=bias_weight),
         View("spread", "confidence", spread, weight=_WHOLE if components else spread_weight),
         View("tails", "shape", tails, weight=_WHOLE if components else _TAILS),
-        View("radial shape", "shape", RadialRank(2)),
-        View("skewness", "shape", Rank(3), coordinates="marginal"),
+        View("radial shape", "shape", radial_shape),
+        View("skewness", "shape", rank_3, coordinates="marginal"),
         # Far fewer than half of the targets, however far off, cannot hide a bias from ranks.
-        View("bias of ranks", "bias", Rank(1), coordinates="marginal"),
+        View("bias of ranks", "bias", rank_1, coordinates="marginal"),
         View("gain", "dependence", one, Gain()),
         View("bias by traits", "dependence", one, traits),
         View("spread by traits", "dependence", spread, traits),
-        # The bandwidth is the typical distance of two standard Gaussian targets.
-        View("any, kernels", "any", Gaussian(math.sqrt(2.0 * dim)), GFD()),
+        View("any, kernels", "any", any_kernel, between),
     ]
     if dim > 1:
         # Targets whose dimensions are correlated show a common bias more clearly as they are than whitened.
@@ -78,7 +77,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
             View(
                 "spread, one dimension",
                 "confidence",
-                Rank(2),
+                rank_2,
                 coordinates="marginal",
                 largest=True,
                 weight=_ONE_SPREAD,

@@ -2,97 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, check_finite
-from ..kernels import Radial
-from ..kernels.bandwidth import resolve_bandwidth
-from ..kernels.distances import Euclidean
+from ..kernels.bandwidth import target_bandwidth
 from ..kernels.gram import distribution_gram
-from ..pairwise.products import Product
-from ..resampling import Features, PairFunction
-from ..statistics import ProductOfPairs, cast_gram, stein_pairs, sufficient_dtype
-from .frame import Space
-from .view import Gain, Shares, Traits, View
+from ..pairwise import Features, PairFunction, Product, ProductOfPairs
+from ..statistics import assemble
+from .frame import ViewFrame
+from .view import FrameFeatures, RowKernel, View
 
-__all__ = ["function_of"]
+Averaged = tuple[PairFunction | Features, Mapping[str, Any]]
 
 
-def function_of(
-    view: View, space: Space, reference: Array, rng: np.random.Generator
-) -> tuple[PairFunction | Features, dict[str, Any]] | None:
-    """The function and its bandwidths; None where predictions are too much alike for the view."""
+@dataclass(frozen=True, eq=False)
+class OwnFeatures:
+    """Features of rows by one kernel between targets, averaged over draws of noise or over components.
+
+    The last block is kept: the engine asks all views for one block before it goes on to the next, and views that share
+    a kernel and coordinates share their features.
+    """
+
+    view: View
+    frame: ViewFrame
+    located: tuple[Array, Array, Array]  # targets and scores (S, n, d), and how much each of S counts, (S, n, 1)
+    _last: threading.local = field(default_factory=threading.local, init=False)
+
+    def __call__(self, rows: slice) -> Array:
+        if getattr(self._last, "rows", None) != rows:
+            if isinstance(self.view.target_kernel, FrameFeatures):
+                found = self.view.target_kernel.frame_features(self.frame, rows)
+            else:
+                draws = range(self.located[0].shape[0])
+                found = sum(_weighted(self.view, *(part[k, rows, :] for part in self.located)) for k in draws)
+            check_finite(f"features of view {self.view.name!r}", found, f"Rows are counted from {rows.start}.")
+            self._last.rows, self._last.features = rows, found
+        return self._last.features
+
+
+def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -> OwnFeatures:
+    """Features of the view's kernel between targets: those in `shared` of a view with the same kernel, or new ones."""
+    key: Any = (view.coordinates, view.noise, view.target_kernel)
+    try:
+        hash(key)
+    except TypeError:  # a kernel of a user's own may hold arrays
+        key = (view.coordinates, view.noise, id(view.target_kernel))
+    return shared.setdefault(key, OwnFeatures(view, frame, frame.at(view.coordinates)))
+
+
+def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dict[Any, OwnFeatures]) -> Averaged | None:
+    """What the view averages, and its bandwidths; None where predictions are too much alike for it."""
     if not view.finite_rank:
-        return _pairs(view, space, reference, rng)
-    kernel = view.distribution_kernel
-    if isinstance(kernel, Traits) and space.traits.shape[1] == 0:
+        return _pairs(view, frame, rng)
+    between = view.distribution_kernel
+    own = own_features(view, frame, shared)
+    if not isinstance(between, RowKernel):
+        return Features(own, view.largest, unskewed=True), {}
+    if not between.differs(frame):
         return None
-    if isinstance(kernel, Gain) and space.alike:
-        return None
-    return Features(_features(view, space), view.largest, unskewed=True), {}
+    return Features(partial(_combined, between, own, view.coordinates), view.largest, unskewed=True), {}
 
 
-def _features(view: View, space: Space) -> Callable[[slice], Array]:
-    """Averaged over draws of noise or over components, times what the kernel between predictions makes of each row."""
-    traits = space.traits if isinstance(view.distribution_kernel, Traits) else None
-    directions = space.directions[view.coordinates] if isinstance(view.distribution_kernel, Gain) else None
-    surplus = space.surplus if isinstance(view.target_kernel, Shares) else None
-    targets, scores, shares = space.at(view.coordinates)
-    xp = array_namespace(targets)
-
-    def features(rows: slice) -> Array:
-        n_rows = rows.stop - rows.start
-        parts = [surplus[rows, :]] if surplus is not None else _parts(view, targets, scores, shares, rows)
-        mean: Array = sum(parts)
-        check_finite(f"features of view {view.name!r}", mean, f"Rows are counted from {rows.start}.")
-        if traits is not None:
-            return xp.reshape(traits[rows, :, None] * mean[:, None, :], (n_rows, -1))
-        return mean if directions is None else xp.sum(mean * directions[rows, :], axis=1, keepdims=True)
-
-    return features
+def _combined(between: RowKernel, own: OwnFeatures, coordinates: str, rows: slice) -> Array:
+    """Features combined with what is known of each prediction."""
+    return between.combine(own(rows), own.frame, coordinates, rows)
 
 
-def _parts(view: View, targets: Array, scores: Array, shares: Array, rows: slice) -> list[Array]:
-    """The view's own features of a block of rows, of each draw or component, by its share."""
+def _weighted(view: View, targets: Array, scores: Array, shares: Array) -> Array:
+    """Features of a block of rows for one draw or component, by its share."""
     test_functions: Any = view.target_kernel
-    parts = []
-    for k in range(targets.shape[0]):
-        part = test_functions.features(targets[k, rows, :], scores[k, rows, :])
-        shape = tuple(getattr(part, "shape", ()))
-        if len(shape) != 2 or shape[0] != rows.stop - rows.start:
-            raise ValueError(
-                f"`features(targets, scores)` of view {view.name!r} must return an array (n, q), a row for each row of "
-                f"targets and scores (which come a block of rows at a time), but for {rows.stop - rows.start} rows "
-                f"returned {f'shape {shape}' if hasattr(part, 'shape') else type(part).__name__}."
-            )
-        parts.append(part * shares[k, rows, :])
-    return parts
+    part = test_functions.features(targets, scores)
+    shape, n_rows = tuple(getattr(part, "shape", ())), targets.shape[0]
+    if len(shape) != 2 or shape[0] != n_rows:
+        raise ValueError(
+            f"`features(targets, scores)` of view {view.name!r} must return an array (n, q), a row for each row of "
+            f"targets and scores (which come a block of rows at a time), but for {n_rows} rows returned "
+            f"{f'shape {shape}' if hasattr(part, 'shape') else type(part).__name__}."
+        )
+    return part * shares
 
 
-def _pairs(view: View, space: Space, reference: Array, rng: np.random.Generator) -> tuple[PairFunction, dict[str, Any]]:
+def _pairs(view: View, frame: ViewFrame, rng: np.random.Generator) -> Averaged:
     """H = k(P_i, P_j) h(y_i, y_j), with predictions compared in the frame."""
-    xp = array_namespace(reference)
-    targets, scores = (part[0, ...] for part in space.at(view.coordinates)[:2])
-    predictions = space.predictions if view.coordinates == "natural" else space.framed
     between: Any = view.distribution_kernel
-    gram, bandwidths = distribution_gram(between, predictions, scores, rng)
     kernel: Any = view.target_kernel
-    kept = None if view.coordinates == "natural" else space.kept
-    if isinstance(kernel, Radial):
-        width = resolve_bandwidth(kernel.bandwidth, Euclidean(targets), targets)
-        narrow = xp.astype(targets, reference.dtype, copy=False)
-        dtype = sufficient_dtype(narrow, xp.astype(width, reference.dtype), [cast_gram(gram, reference.dtype)])
-        targets, scores, width = (xp.astype(part, dtype, copy=False) for part in (targets, scores, width))
-        bandwidths = {"target": width, **bandwidths}
-        pairs: PairFunction = stein_pairs(targets, scores, kernel, width, cast_gram(gram, dtype))
-        if kept is not None:
-            kept = xp.astype(kept, dtype, copy=False)
-            pairs = ProductOfPairs((pairs, Product(kept, kept)))
-        return pairs, bandwidths
-    features = kernel.features(targets, scores)
+    targets, scores = (part[0, ...] for part in frame.at(view.coordinates)[:2])
+    in_frame = view.coordinates != "natural"
+    predictions = frame.framed if in_frame else frame.predictions
+    gram, bandwidths = distribution_gram(between, predictions, scores, rng)
+    width = target_bandwidth(kernel, targets)
+    function: Any
+    function, computed = assemble(targets, scores, kernel, width, [gram], dtype=frame.reference.dtype)
+    kept = frame.kept if in_frame else None
     if kept is not None:
-        features = features * kept
-    return ProductOfPairs((Product(features, features), gram)), bandwidths
+        kept = array_namespace(kept).astype(kept, computed.dtype, copy=False)
+        function = ProductOfPairs((function, Product(kept, kept)))
+    if width is None:
+        return function, bandwidths
+    return function, {"target": array_namespace(width).astype(width, computed.dtype), **bandwidths}

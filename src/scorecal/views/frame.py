@@ -1,4 +1,4 @@
-"""Targets and scores in the coordinates of the views, and the functions that views are there."""
+"""Targets and scores in the coordinates of the views, and what views know of the predictions."""
 
 from __future__ import annotations
 
@@ -9,26 +9,23 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, like
-from .._pipeline import stream_of_noise
-from ..coordinates import Coordinates, natural
-from ..coordinates.identity import identity, name_of
+from ..coordinates import Coordinates, locate, locate_with_noise
 from ..coordinates.mapped import InDtype, map_predictions
 from ..coordinates.whiten import Whitening, whitening_of
-from ..predictions import Predictions, evaluate_score
-
-__all__ = ["Space", "space_of"]
+from ..predictions import HasMoments, Noised, Predictions
 
 _N_DRAWS = 16  # of the noise of each target
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class ViewFrame:
     """Predictions on all of R^d at one noise level, with S draws of each target's noise (one without noise)."""
 
     predictions: Predictions
     targets: Array  # (S, n, d)
     scores: Array  # (S, n, d)
-    name: str
+    reference: Array  # (n, d), targets in the dtype in which they came
+    coordinates: str
     rounding: float  # traits of predictions that vary by less, in units of the frame, do not vary
 
     @cached_property
@@ -37,6 +34,7 @@ class Space:
 
     @cached_property
     def framed(self) -> Predictions:
+        """The predictions in the frame of an average one, for kernels to compare."""
         return self.whitening.framed(self.predictions, self.targets[0, ...])
 
     @cached_property
@@ -64,7 +62,7 @@ class Space:
 
     @cached_property
     def location(self) -> Array:
-        """Of each prediction in the frame, (n, d)."""
+        """Locations of the predictions in the frame, (n, d)."""
         return self.whitening.frame.inverse(self.whitening.location)
 
     @cached_property
@@ -97,7 +95,7 @@ class Space:
 
     @cached_property
     def component(self) -> tuple[Array, Array, Array]:
-        """Of a mixture: targets in units of each of its K Gaussians, scores (K, n, d), and shares (K, n, 1).
+        """Targets of a mixture in units of each of its K Gaussians, scores (K, n, d), and shares (K, n, 1).
 
         Features averaged by the shares r_k are those of one test function, the sum of r_k scale_k phi(z_k).
         """
@@ -109,7 +107,7 @@ class Space:
 
     @cached_property
     def surplus(self) -> Array:
-        """Of a mixture: the probability of each component given the target, less its weight, (n, K)."""
+        """Probability of each component of a mixture given the target, less its weight, (n, K)."""
         mixture: Any = self.predictions
         return mixture.shares(self.targets[0, ...]) - mixture.weights
 
@@ -123,29 +121,27 @@ class Space:
         return targets, scores, shares if kept is None else shares * kept
 
 
-def space_of(
-    predictions: Any, y: Array, noise: float, rng: np.random.Generator, coordinates: Coordinates | None = None
-) -> Space:
-    """The space of views with this noise; 0 stands for the noise, if any, that the predictions come with."""
+def frame_of(
+    predictions: Any, y: Any, noise: float, rng: np.random.Generator, coordinates: Coordinates | None = None
+) -> ViewFrame:
+    """The frame of views with this noise; 0 stands for the noise, if any, that the predictions come with.
+
+    It is in the widest dtype, for numbers are few, compared to pairs; models are asked in the dtype of the targets.
+    """
     if noise:
         predictions = predictions.noisy(noise)
-    if hasattr(predictions, "noised"):
-        child = stream_of_noise(rng)
-        xp = array_namespace(y)
-        targets = xp.stack([predictions.noised(y, child) for _ in range(_N_DRAWS)])
-        return _space(predictions, targets, evaluate_score(predictions, targets), predictions.noise)
-    coordinates = natural(predictions) if coordinates is None else coordinates
-    unbounded, located, scores = coordinates(predictions, y)
-    name = "" if coordinates is identity else name_of(coordinates, predictions)
-    return _space(unbounded, located[None, ...], scores[None, ...], name)
-
-
-def _space(predictions: Any, targets: Array, scores: Array, name: str) -> Space:
-    """In the widest dtype, for numbers are few, compared to pairs; models are asked in the dtype of the targets."""
-    xp = array_namespace(targets)
-    dtype = accumulation_dtype(targets)
+    if isinstance(predictions, Noised):
+        located = locate_with_noise(predictions, y, _N_DRAWS, rng)
+        targets, scores = located.targets, located.scores
+    else:
+        located = locate(coordinates, predictions, y, rng)
+        targets, scores = located.targets[None, ...], located.scores[None, ...]
+    xp, dtype = array_namespace(targets), accumulation_dtype(targets)
     rounding = 1e3 * float(xp.finfo(targets.dtype).eps)
-    if dtype != targets.dtype and not hasattr(predictions, "moments"):
-        predictions = map_predictions(predictions, targets[0, ...], InDtype(targets.dtype), predictions.dim)
+    unbounded = located.predictions
+    if dtype != targets.dtype and not isinstance(unbounded, HasMoments):
+        unbounded = map_predictions(unbounded, targets[0, ...], InDtype(targets.dtype), unbounded.dim)
+    reference = targets[0, ...]
     targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
-    return Space(predictions, targets, scores, f"{name}, whiten()" if name else "whiten()", rounding)
+    name = "whiten()" if located.coordinates == "identity" else f"{located.coordinates}, whiten()"
+    return ViewFrame(unbounded, targets, scores, reference, name, rounding)

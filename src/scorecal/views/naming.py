@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from ..predictions import Gaussian, Noised
 from ..results import ViewResult
-from .frame import Space
+from .frame import ViewFrame
 from .second_moments import Spread, spread_in
 from .view import View
-
-__all__ = ["message_of", "seen_by"]
 
 _LEVEL = 0.05
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
@@ -38,10 +38,10 @@ _SHORT = {
 }
 
 
-def seen_by(results: Sequence[ViewResult], views: Sequence[View], space: Space) -> tuple[str, ...]:
+def seen_by(results: Sequence[ViewResult], views: Sequence[View], frame: ViewFrame) -> tuple[str, ...]:
     """Kinds of miscalibration with evidence at the 5 % level, the clearest first."""
     clear = [(r, view) for r, view in zip(results, views, strict=True) if r.adjusted_pvalue <= _LEVEL]
-    spread = {where: spread_in(space, where) for where in {view.coordinates for _, view in clear}}
+    spread = {where: spread_in(frame, where) for where in {view.coordinates for _, view in clear}}
     sizes: dict[str, float] = {}
     for result, view in clear:
         size = _size(result)
@@ -126,3 +126,25 @@ def _size(result: ViewResult) -> float:
         return 0.0
     log_tail = pearson3.logsf((result.statistic - np.mean(null)) / sd, max(float(skew(null)), 1e-3))
     return float(-norm.ppf(np.exp(max(log_tail, -600.0)) / 2.0))
+
+
+def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, n_resamples: int) -> tuple[str, ...]:
+    """What this test could not have seen with these predictions and views, in words."""
+    n, spots = int(frame.reference.shape[0]), []
+    least = max(1.0 / (n_resamples + 1.0), 2.0 ** (1 - n))
+    if least > 0.05:
+        spots.append(
+            f"anything at the 5 % level: with n = {n} and n_resamples = {n_resamples}, no p-value can be "
+            f"below {least:.2g}."
+        )
+    n_left_out = int(np.sum(frame.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
+    if n_left_out:
+        spots.append(f"{n_left_out} of {n} predictions, to whose scores no spread could be fitted.")
+    noisy = isinstance(predictions, Noised) or any(view.noise for view in used)
+    if not isinstance(predictions, Gaussian) and not noisy:
+        spots.append("the weights of modes that are far apart, should predictions have several.")
+    if not any(view.sees == "dependence" for view in used):
+        spots.append(
+            "miscalibration that depends on the prediction: predictions do not differ, or no view looks for it."
+        )
+    return tuple(spots)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import to_numpy
-from .frame import Space
-
-__all__ = ["Spread", "spread_in"]
+from .frame import ViewFrame
 
 _ROUNDING = 1e-3  # whitened and marginal coordinates that differ by less are the same
 
@@ -27,14 +25,14 @@ class Spread:
     crossed: float  # the clearest of two dimensions together, about their means
 
 
-def spread_in(space: Space, coordinates: str) -> Spread:
+def spread_in(frame: ViewFrame, coordinates: str) -> Spread:
     """In the coordinates of a view; of single dimensions, where these are whitened or marginal."""
-    z, s, shares = _rows(space, "whitened" if coordinates == "marginal" else coordinates)
+    z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates)
     dim = z.shape[2]
     traces = _traces(z, s, shares)
     alone, apart = [], traces
     if coordinates in ("whitened", "marginal"):
-        u, t, equal = _rows(space, "marginal")
+        u, t, equal = _rows(frame, "marginal")
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)
     off = np.sum(s * shares, axis=0)
@@ -52,9 +50,9 @@ def spread_in(space: Space, coordinates: str) -> Spread:
     )
 
 
-def _rows(space: Space, coordinates: str) -> list[np.ndarray]:
+def _rows(frame: ViewFrame, coordinates: str) -> list[np.ndarray]:
     """Targets, scores and shares of the rows that are kept."""
-    parts = [to_numpy(part).astype(np.float64) for part in space.at(coordinates)]
+    parts = [to_numpy(part).astype(np.float64) for part in frame.at(coordinates)]
     kept = np.sum(parts[2], axis=(0, 2)) > 0
     return [part[:, kept, :] for part in parts]
 

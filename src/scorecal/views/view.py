@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any, Protocol, runtime_checkable
 
-from ..kernels import Constant, DistributionKernel, FiniteRank, Radial
-
-__all__ = ["KINDS", "Gain", "Shares", "Traits", "View"]
+from .._lib.arrays import Array, array_namespace
+from ..kernels import DistributionKernel, FiniteRank, Radial
+from ..kernels.protocol import as_distribution_kernel
+from ..predictions import GaussianMixture, Noisable
+from ..statistics.test_functions import Constant
+from .frame import ViewFrame
 
 KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "modes", "any")
 _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
+
+
+@runtime_checkable
+class RowKernel(Protocol):
+    """A kernel of finite rank between predictions, for views of finite rank: it makes no pairs.
+
+    `differs(frame)` tells whether the predictions differ in what it looks at, and `combine(features, frame,
+    coordinates, rows)` makes features (rows, q') of the view's own, (rows, q), and of what it knows of each prediction.
+    """
+
+    def differs(self, frame: ViewFrame) -> bool: ...
+
+    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array: ...
+
+
+@runtime_checkable
+class FrameFeatures(Protocol):
+    """In place of a kernel between targets: features of mean zero, (rows, q), from the frame alone."""
+
+    def frame_features(self, frame: ViewFrame, rows: slice) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -20,6 +45,14 @@ class Traits:
     With it a view sees what is calibrated on average, but less so where predictions are high, or narrow.
     """
 
+    def differs(self, frame: ViewFrame) -> bool:
+        return bool(frame.traits.shape[1])
+
+    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array:
+        """Each feature times each trait."""
+        products = frame.traits[rows, :, None] * features[:, None, :]
+        return array_namespace(products).reshape(products, (products.shape[0], -1))
+
 
 @dataclass(frozen=True)
 class Gain:
@@ -28,12 +61,22 @@ class Gain:
     It sees predicted locations that vary too much or too little: whether targets regressed on them have slope 1.
     """
 
+    def differs(self, frame: ViewFrame) -> bool:
+        return not frame.alike
+
+    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array:
+        """The features along the location."""
+        return array_namespace(features).sum(features * frame.directions[coordinates][rows, :], axis=1, keepdims=True)
+
 
 @dataclass(frozen=True)
 class Shares:
     """In place of a target kernel, for `GaussianMixture`: the probability of each component given the target, less its
     weight. Its mean is zero, also of modes so far apart that scores do not see their weights.
     """
+
+    def frame_features(self, frame: ViewFrame, rows: slice) -> Array:
+        return frame.surplus[rows, :]
 
 
 @dataclass(frozen=True)
@@ -74,8 +117,8 @@ class View:
 
     name: str
     sees: str
-    target_kernel: FiniteRank | Radial | Shares
-    distribution_kernel: Constant | Traits | Gain | DistributionKernel = field(default_factory=Constant)
+    target_kernel: FiniteRank | Radial | FrameFeatures
+    distribution_kernel: Constant | RowKernel | DistributionKernel = field(default_factory=Constant)
     coordinates: str = "whitened"
     largest: bool = False
     noise: float = 0.0
@@ -100,15 +143,16 @@ class View:
 
     @property
     def finite_rank(self) -> bool:
-        return isinstance(self.distribution_kernel, Constant | Traits | Gain) and isinstance(
-            self.target_kernel, FiniteRank | Shares
+        """Whether its statistic is one of features of rows, without pairs."""
+        return isinstance(self.distribution_kernel, Constant | RowKernel) and isinstance(
+            self.target_kernel, FiniteRank | FrameFeatures
         )
 
     def _check_kernels(self) -> None:
         for name in ("target_kernel", "distribution_kernel"):
             if isinstance(getattr(self, name), type):
                 raise TypeError(f"`{name}` must be a kernel, not its class {getattr(self, name).__name__}.")
-        if not isinstance(self.target_kernel, FiniteRank | Radial | Shares):
+        if not isinstance(self.target_kernel, FiniteRank | Radial | FrameFeatures):
             raise TypeError(
                 "`target_kernel` must be a kernel such as `kernels.Linear()`, or have a method "
                 f"`features(targets, scores)`, which {self.target_kernel!r} has not."
@@ -116,11 +160,15 @@ class View:
         if isinstance(self.target_kernel, Shares) and self.coordinates != "component":
             raise ValueError("`Shares` are for coordinates of components.")
         between = self.distribution_kernel
-        if not isinstance(between, Traits | Gain) and not hasattr(between, "distance"):
-            raise TypeError(f"`distribution_kernel` must be a kernel such as `GFD()`, but is {between!r}.")
+        if not isinstance(between, Constant | RowKernel):
+            as_distribution_kernel(between, between)
         if not self.finite_rank:
-            if isinstance(between, Traits | Gain):
-                raise TypeError("`Traits` and `Gain` need a `target_kernel` of finite rank, such as `Constant()`.")
+            if isinstance(between, RowKernel):
+                raise TypeError(
+                    f"`{type(between).__name__}` needs a `target_kernel` of finite rank, such as `Constant()`."
+                )
+            if isinstance(self.target_kernel, FrameFeatures):
+                raise TypeError(f"`{type(self.target_kernel).__name__}` is for views without pairs.")
             if self.largest or self.noise:
                 raise ValueError("`largest` and `noise` need kernels of finite rank.")
             if self.coordinates == "component":
@@ -135,3 +183,23 @@ class View:
                 "Marginal coordinates are for test functions of one dimension at a time: `Constant`, `Polynomial` and "
                 f"`Rank`, and not {self.target_kernel!r}."
             )
+
+
+def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:
+    """Return the views as a tuple; raise where they cannot look at these predictions."""
+    views: tuple[View, ...] = tuple(given) if isinstance(given, Iterable) else ()
+    if not views or not all(isinstance(view, View) for view in views):
+        raise TypeError(
+            f"`views` must hold `views.View`s, and at least one, but is {given!r}. Some of the default ones are "
+            "`[view for view in views.default_views(predictions) if view.name in {'bias', 'spread'}]`."
+        )
+    names = [view.name for view in views]
+    if len(set(names)) < len(names):
+        raise ValueError(f"`views` must have different names, but are called {names}.")
+    if any(view.noise for view in views) and not isinstance(predictions, Noisable):
+        raise TypeError(f"`views` with noise need predictions that can have it; {predictions!r} cannot.")
+    if any(view.coordinates == "component" for view in views) and not isinstance(predictions, GaussianMixture):
+        raise TypeError(f"`views` of components are for `GaussianMixture`, not for {predictions!r}.")
+    if not own_coordinates and any(view.noise or view.coordinates == "component" for view in views):
+        raise ValueError("`views` with noise or of components are for predictions in their own `coordinates`.")
+    return views

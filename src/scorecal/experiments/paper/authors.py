@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ..sweep.rates import Row
 
-__all__ = ["AUTHORS_REPETITIONS", "Comparison", "as_markdown", "compare"]
-
 AUTHORS_REPETITIONS = 100
 
 # https://github.com/pierreglaser/kccsd, run with 500 bootstrap draws; n: rejections.

@@ -15,8 +15,6 @@ from ..sweep.procedures import KCCSD, SKCE
 from ..sweep.sweep import Cell
 from .figures import Figure, Line, Panel
 
-__all__ = ["FIGURES", "SIZES"]
-
 SIZES = (32, 64, 128, 256, 512)
 N_SAMPLES = 10  # of all approximate evaluations (appendix F)
 STEP_SIZES = (0.01, 0.1, 1.0)

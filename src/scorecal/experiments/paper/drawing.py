@@ -8,8 +8,6 @@ from typing import Any
 from ..sweep.rates import LEVEL, Row
 from .figures import Figure, Panel
 
-__all__ = ["draw"]
-
 # Okabe and Ito's colours, safe for colour-blind readers; markers and dashes tell lines apart in grey print.
 _STYLES = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-."), ("#cc79a7", "D", ":"))
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..sweep.sweep import Cell
 
-__all__ = ["Figure", "Line", "Panel"]
-
 
 @dataclass(frozen=True)
 class Line:

@@ -17,8 +17,6 @@ from .catalogue import FIGURES
 from .drawing import draw
 from .figures import Figure
 
-__all__ = ["RESULTS", "reproduce"]
-
 RESULTS = "results.sqlite"
 
 

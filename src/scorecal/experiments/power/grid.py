@@ -18,8 +18,6 @@ from ..sweep.procedures import Test
 from ..sweep.sweep import Cell, grid
 from . import peers
 
-__all__ = ["Situation", "cells_of", "null_cells_of", "situations"]
-
 DIMENSIONS, SIZES = (1, 3, 10), (100, 200, 1000)
 N_RESAMPLES = 499
 _MOST_FOR_SKCE = {1: 200, 3: 100, 10: 0}  # n: it solves a linear system for each pair of predictions

@@ -13,8 +13,6 @@ from ...coverage import expected_coverage
 from ...predictions import Gaussian, GaussianMixture
 from ..shapes import Gumbel, LogitNormal
 
-__all__ = ["coverage", "sbc", "tarp"]
-
 _N_DRAWS = 500
 
 

@@ -9,8 +9,6 @@ from ..sweep.rates import rejection_rates
 from ..sweep.sweep import sweep
 from .grid import ALL, FITTED, N_RESAMPLES, OTHERS, OURS, SIZES, Situation, cells_of, null_cells_of, situations
 
-__all__ = ["power_study"]
-
 _LARGEST_LEVEL, _LEAST_FOR_MODES = 0.065, 0.8
 _Rates = dict[tuple[str, int, str], tuple[int, int]]
 

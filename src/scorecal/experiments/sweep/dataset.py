@@ -10,18 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._lib.arrays import Array
-from ..._pipeline import as_targets
-from ..._skce import surprise_of
 from ...kernels import DistributionKernel, Radial
-from ...kernels.bandwidth import resolve_bandwidth
-from ...kernels.distances import Euclidean
+from ...kernels.bandwidth import target_bandwidth
 from ...kernels.gram import distribution_gram
 from ...kernels.radial import with_bandwidth
 from ...kernels.second_order import second_order_median
-from ...predictions import MALA, Categorical, evaluate_score
-from ...statistics import Remembered, radial_stein
-
-__all__ = ["DataSet", "Model", "draw_data_set"]
+from ...pairwise import Remembered
+from ...predictions import MALA, Categorical, Samplable, as_targets, evaluate_score
+from ...statistics import assemble, surprise_of
 
 T = TypeVar("T")
 
@@ -79,10 +75,10 @@ class DataSet:
 
     def stein(self, kernel: Radial) -> Remembered:
         """h(y_i, y_j): the KCCSD but for the kernel between predictions."""
-        scores = self.once("scores", lambda: evaluate_score(self.predictions, self.targets))
+        scores: Array = self.once("scores", lambda: evaluate_score(self.predictions, self.targets))
         return self.once(
             ("stein", kernel),
-            lambda: Remembered(radial_stein(self.targets, scores, kernel, self._bandwidth(kernel))),
+            lambda: Remembered(assemble(self.targets, scores, kernel, self._bandwidth(kernel))[0]),  # type: ignore[arg-type]
         )
 
     def surprise(self, kernel: Radial, n_samples: int | None, sampler: MALA | None) -> Remembered:
@@ -105,13 +101,13 @@ class DataSet:
     def _bandwidth(self, kernel: Radial) -> Array:
         return self.once(
             ("bandwidth", kernel.bandwidth),
-            lambda: resolve_bandwidth(kernel.bandwidth, Euclidean(self.targets), self.targets),
+            lambda: target_bandwidth(kernel, self.targets),
         )
 
     def _grounded(self, kernel: Any) -> DistributionKernel:
         """The kernel with the "second-order" bandwidth of its ground kernel, which is dear, filled in."""
         ground = getattr(kernel, "ground", None)
-        if ground is None or ground.bandwidth != "median" or not hasattr(self.predictions, "sample"):
+        if ground is None or ground.bandwidth != "median" or not isinstance(self.predictions, Samplable):
             return kernel  # type: ignore[no-any-return]
         width = self.once("ground bandwidth", lambda: second_order_median(self.predictions))
         return replace(kernel, ground=with_bandwidth(ground, width))  # type: ignore[no-any-return]

@@ -9,15 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._inference import infer_all
 from ..._lib.arrays import array_namespace
-from ..._pipeline import bootstrap_results
 from ...kernels import DistributionKernel, Gaussian, Radial
+from ...pairwise import ProductOfPairs
 from ...predictions import MALA, check_predictions
-from ...resampling import draw_signs
-from ...statistics import ProductOfPairs
+from ...resampling import RandomSigns
 from .dataset import DataSet
-
-__all__ = ["KCCSD", "SKCE", "AnyTest", "Test", "pvalues"]
 
 _TILE = 384
 
@@ -78,10 +76,10 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
         dtype = data.targets.dtype
         if array_namespace(data.targets).finfo(dtype).bits < 64:
             raise TypeError(f"`draw` of a `Model` must return float64 data for kernel tests, not {dtype}.")
-        signs = draw_signs(data.predictions.n, n_resamples, data.rng("signs"))
         functions = [test.pairs(data) for test in kernel_tests]
         # A tile that depends on how many tests there are would change the last digits.
-        results = bootstrap_results(functions, data.targets, [{}] * len(functions), signs, tile=_TILE)
+        none: list[dict[str, float]] = [{}] * len(functions)
+        results = infer_all(functions, data.targets, none, RandomSigns(), n_resamples, data.rng("signs"), tile=_TILE)
         found |= {test.name: result.pvalue for test, result in zip(kernel_tests, results, strict=True)}
     return found
 

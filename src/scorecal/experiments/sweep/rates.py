@@ -10,8 +10,6 @@ from dataclasses import astuple, dataclass, fields
 from ..paper.figures import Figure
 from .store import Key
 
-__all__ = ["LEVEL", "Row", "as_csv", "as_markdown", "rejection_rates", "rows_of", "wilson"]
-
 LEVEL = 0.05
 
 

@@ -8,8 +8,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Key", "Store", "StoreError", "open_store", "read_results", "record", "record_run"]
-
 Key = tuple[str, int, int, str]  # model, n, repetition, test
 
 _SCHEMA = """

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..._lib.checks import check_count
 from ...parallel.progress import progress
-from ...parallel.workers import Map, n_processes, spread
+from ...parallel.workers import Map, map_tasks, n_processes
 from .dataset import Model, draw_data_set
 from .procedures import AnyTest, pvalues
 from .store import Key, open_store, read_results, record, record_run
-
-__all__ = ["Cell", "Task", "grid", "sweep"]
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,7 @@ def sweep(
     (('LGM, delta = 2', 64, 1, 'constant'), 1.0)
     """
     for name, value, least in (("repeats", repeats, 1), ("n_resamples", n_resamples, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"`{name}` must be an integer of at least {least}, but is {value!r}.")
+        check_count(name, value, least)
     _check_names(cells)
     from ... import __version__
 
@@ -127,9 +125,9 @@ def sweep(
         work = partial(run_task, seed=seed, n_resamples=n_resamples)
         with (
             progress(len(wanted), "test", done=n_before, label=what) as advance,
-            closing(spread(work, tasks, workers)) as spreading,
+            closing(map_tasks(work, tasks, workers)) as running,
         ):
-            for found in spreading:
+            for found in running:
                 if not isinstance(found, list):
                     raise TypeError(
                         f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For a "

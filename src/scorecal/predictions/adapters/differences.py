@@ -8,8 +8,6 @@ import numpy as np
 
 from ..._lib.arrays import Array
 
-__all__ = ["slopes"]
-
 _STEPS = (0.5, 0.375)  # the first, in units of a width that is a power of two: y + step * width is exact
 _TOLERANCE = 1e-7  # of the derivative from one first step; those from two must agree to ten times this
 

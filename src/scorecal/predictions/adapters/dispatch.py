@@ -10,8 +10,6 @@ from array_api_compat import is_array_api_obj
 
 from ..protocol import Predictions
 
-__all__ = ["as_predictions", "comes_from"]
-
 
 class _Kind(NamedTuple):
     package: str  # that defines the class of the object, or one that it inherits from

@@ -11,8 +11,6 @@ from ..protocol import describe
 from ..supports import Box, Support
 from .distribution_support import support_of
 
-__all__ = ["BatchOfDistributions", "check_distribution"]
-
 
 @dataclass(frozen=True, eq=False)
 class BatchOfDistributions:

@@ -10,9 +10,6 @@ import numpy as np
 from ..._lib.arrays import Array, to_numpy
 from ..supports import Box, Support, bounded_support
 
-__all__ = ["support_of"]
-
-
 _WRAPPERS = {"Independent", "ExpandedDistribution", "MaskedDistribution"}  # of one that lives in the same place
 
 

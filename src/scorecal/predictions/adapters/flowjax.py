@@ -10,8 +10,6 @@ from ..._lib.arrays import Array
 from ..log_density import LogDensity
 from .dispatch import comes_from
 
-__all__ = ["from_flowjax"]
-
 
 def from_flowjax(distribution: Any, condition: Array) -> LogDensity:
     """Predictions from a conditional distribution of flowjax, a flow for example.

@@ -16,8 +16,6 @@ from ..mixture import GaussianMixture
 from ..protocol import Predictions
 from .distribution import BatchOfDistributions, check_distribution
 
-__all__ = ["NumpyroDistribution", "from_numpyro"]
-
 
 def from_numpyro(distribution: Any) -> Predictions:
     """Predictions from a `numpyro.distributions` object of batch shape (n,).

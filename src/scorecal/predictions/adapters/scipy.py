@@ -15,8 +15,6 @@ from ..supports import Box, Support, bounded_support
 from .differences import slopes
 from .dispatch import comes_from
 
-__all__ = ["ScipyDistribution", "from_scipy"]
-
 _FINEST = 2.0**-38  # widths below this part of |y| drown in the rounding of y
 
 

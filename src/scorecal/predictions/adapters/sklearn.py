@@ -11,8 +11,6 @@ from ..protocol import Predictions
 from .dispatch import comes_from
 from .scipy import from_scipy
 
-__all__ = ["from_ngboost", "from_sklearn"]
-
 _JITTER = 1e-10  # the default `alpha` of scikit-learn's Gaussian processes: there for the Cholesky factor, not as noise
 
 

@@ -13,8 +13,6 @@ from ..mixture import GaussianMixture
 from ..protocol import Predictions
 from .distribution import BatchOfDistributions, check_distribution
 
-__all__ = ["ROWS_AT_ONCE", "TorchDistribution", "from_torch", "seeded_draws"]
-
 ROWS_AT_ONCE = 16384
 
 

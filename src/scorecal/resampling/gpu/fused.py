@@ -6,27 +6,39 @@ with float32 blocks written and read again for every step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 
-from ..._lib.arrays import Array
-from ...pairwise.products import Product
+from array_api_compat import is_torch_array
 
-__all__ = ["Split", "can_fuse", "fused_tile", "split"]
+from ..._lib.arrays import Array
+from ...pairwise import PairFunction, Product
+from ...statistics.stein import GaussianStein
 
 _EDGE = 128  # of the part of a tile that one program computes
 _LARGEST = 2.0**12  # of the parts in float16: far from its end, and as far from where it loses digits
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SplitFloat16:
     """A product in float16 that is nearly as exact as one in float32, up to `unit`, of shape (1,)."""
 
     left: Array
     right: Array
     unit: Array
     step: int  # columns that are multiplied at a time
+
+
+def fused_stein(function: PairFunction) -> Callable[[Array, slice, slice], tuple[Array, Array, Array]] | None:
+    """A function that makes tiles of H in one kernel, where there is one: for torch, with Triton, in float32."""
+    if not isinstance(function, GaussianStein):
+        return None
+    left = function.exponent.left
+    if not (is_torch_array(left) and left.is_cuda and left.dtype.itemsize == 4 and can_fuse()):
+        return None
+    return partial(fused_tile, split(function.exponent), split(function.bilinear))
 
 
 @cache
@@ -45,7 +57,7 @@ def can_fuse() -> bool:
         return False
 
 
-def split(product: Product) -> Split:
+def split(product: Product) -> SplitFloat16:
     """x = high + low, both in float16, has 22 of the 24 bits of float32; x.y is low.high + high.low + high.high.
 
     Plain tf32 would lose an exponent in which norms cancel. Columns are brought to like sizes on both sides first.
@@ -64,11 +76,11 @@ def split(product: Product) -> Split:
     # Tensor cores cut what they add to the digits of the sum so far: the largest products come last.
     factors = [[lows[0], highs[0], highs[0]], [highs[1], lows[1], highs[1]]]
     padded = [torch.nn.functional.pad(torch.cat(parts, 1), (-width % step, 0)).contiguous() for parts in factors]
-    return Split(padded[0], padded[1], (1.0 / scale**2).reshape(1), step)
+    return SplitFloat16(padded[0], padded[1], (1.0 / scale**2).reshape(1), step)
 
 
 def fused_tile(
-    exponent: Split, bilinear: Split, row_units: Array, rows: slice, cols: slice
+    exponent: SplitFloat16, bilinear: SplitFloat16, row_units: Array, rows: slice, cols: slice
 ) -> tuple[Array, Array, Array]:
     """H over the units of its rows in float16, and sums of H over columns and rows.
 

@@ -4,8 +4,6 @@
 import triton
 import triton.language as tl
 
-__all__ = ["tile_kernel"]
-
 
 @triton.jit
 def _product(left, right, i, j, rows, cols, WIDTH: tl.constexpr, STEP: tl.constexpr, EDGE: tl.constexpr):

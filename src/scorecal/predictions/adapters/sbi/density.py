@@ -13,8 +13,6 @@ from typing import Any
 
 from ...._lib.arrays import Array, check_finite
 
-__all__ = ["LogDensities", "as_observations", "dim_of", "embedded", "frozen_copy", "log_densities"]
-
 _EMBEDDED_AT_ONCE = 1024
 
 

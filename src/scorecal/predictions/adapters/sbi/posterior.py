@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...._lib.arrays import Array
-from ...protocol import Predictions, Prior, describe
+from ...capabilities import Prior
+from ...protocol import Predictions, describe
 from ...supports import Support
 from ..torch import ROWS_AT_ONCE
 from .density import log_densities
 from .prior import as_prior
 from .vector_field import noised_posterior
-
-__all__ = ["SbiPosterior", "from_sbi"]
 
 
 def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:

@@ -7,13 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from ...._lib.arrays import Array
-from ...protocol import Prior
+from ...capabilities import Prior
 from ...supports import Support
 from ..distribution_support import support_of
 from ..torch import from_torch, seeded_draws
 from .density import dim_of
-
-__all__ = ["SbiPrior", "as_prior"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...._lib.arrays import Array, like
-from ...protocol import Prior, describe
+from ...capabilities import Prior
+from ...protocol import describe
 from ..distribution_support import support_of
 from ..torch import ROWS_AT_ONCE, seeded_draws
 from .density import as_observations, embedded, frozen_copy
-
-__all__ = ["NoisedPosterior", "noised_posterior"]
-
 
 _N_PRIOR_DRAWS, _SEED = 10_000, 0
 

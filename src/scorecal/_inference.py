@@ -1,0 +1,66 @@
+"""From what is averaged to a result: one call of the engine, and the rank of the statistic among its null draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
+from .pairwise import Features, PairFunction, Statistic
+from .resampling import ComputeOptions, Null, null_distributions, u_statistics
+from .results import CalibrationResult, calibration_result, check_overflow
+
+
+def value_of(statistic: Statistic) -> Array:
+    """The U-statistic alone, a 0-d array that keeps its derivatives."""
+    value = u_statistics([statistic.function], statistic.reference).statistic[0]
+    if has_values(value):
+        check_overflow(as_float(value))
+    return value
+
+
+def infer(
+    statistic: Statistic, n_resamples: int, rng: np.random.Generator, options: ComputeOptions
+) -> CalibrationResult:
+    """The U-statistic ranked among draws of its null distribution."""
+    functions, bandwidths = [statistic.function], [statistic.bandwidths]
+    (result,) = infer_all(functions, statistic.reference, bandwidths, options.null, n_resamples, rng, options=options)
+    return replace(result, coordinates=statistic.coordinates)
+
+
+def infer_all(
+    functions: Sequence[PairFunction | Features],
+    reference: Array,
+    bandwidths: Sequence[Mapping[str, Any]],
+    null: Null | None,
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    options: ComputeOptions | None = None,
+    tile: int | None = None,
+) -> list[CalibrationResult]:
+    """Several U-statistics in one pass over the pairs, each ranked among draws of its null distribution."""
+    if not has_values(reference):
+        raise TypeError(
+            "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
+        )
+    used = [
+        {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in names.items()}
+        for names in bandwidths
+    ]
+    with without_gradients(reference):
+        totals = null_distributions(
+            functions, reference, null, n_resamples, rng, options=options or ComputeOptions(), tile=tile
+        )
+    statistics, draws, contributions = (
+        to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
+    )
+    precision = float(array_namespace(reference).finfo(reference.dtype).eps)
+    return [
+        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision)
+        for v, names in enumerate(used)
+    ]

@@ -1,0 +1,23 @@
+"""How many cores this task may use."""
+
+from __future__ import annotations
+
+import os
+from contextvars import ContextVar
+
+on_one_core = ContextVar("on_one_core", default=False)
+
+
+def is_side_by_side() -> bool:
+    """Whether this is one of many tasks side by side, each on one core."""
+    return on_one_core.get()
+
+
+def cpu_count() -> int:
+    """Number of cores that this process, or this one of many tasks side by side, may use."""
+    if is_side_by_side():
+        return 1
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1

@@ -1,0 +1,41 @@
+"""What a statistic is an average of: a function H of pairs of rows, or features f of rows with H = f_i.f_j."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from .._lib.arrays import Array
+
+
+class PairFunction(Protocol):
+    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory of one pair."""
+
+    @property
+    def floats_per_pair(self) -> int: ...
+
+    def __call__(self, rows: slice, cols: slice) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features f as a function of a block of rows, (rows, q), for H(i, j) = f_i.f_j.
+
+    With `largest`, the statistic is the largest of the q features' own, each in units of its mean square. No sign
+    changes a mean square, so the null draws are as they would be with units known beforehand. With `unskewed`, sums are
+    corrected for skewness.
+    """
+
+    function: Callable[[slice], Array]
+    largest: bool = False
+    unskewed: bool = False
+
+
+class Statistic(NamedTuple):
+    """What is averaged, an array that says on which backend, device and dtype to work, and what made it."""
+
+    function: PairFunction | Features
+    reference: Array
+    bandwidths: Mapping[str, Any]
+    coordinates: str = "identity"

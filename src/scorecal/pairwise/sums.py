@@ -1,0 +1,59 @@
+"""Sums over a block of H: by rows, by columns, and with signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums of one H over some tiles: over the pairs of each block of rows that is in them, and e' H e, (B,).
+
+    Every pair counts twice, as in the whole matrix.
+    """
+
+    by_block: dict[int, Array]
+    drawn: Array
+
+
+def add_up(parts: Iterable[list[PairSums]]) -> list[PairSums]:
+    """Sums of each H over the tiles of all parts, added up in their order; only the blocks in a part are touched."""
+    by_block: list[dict[int, Array]] = []
+    drawn: list[Array] = []
+    for part in parts:
+        by_block = by_block or [{} for _ in part]
+        drawn = drawn or [0.0] * len(part)
+        for v, more in enumerate(part):
+            for k, sums in more.by_block.items():
+                by_block[v][k] = by_block[v].get(k, 0.0) + sums
+            drawn[v] = drawn[v] + more.drawn
+    return [PairSums(*sums) for sums in zip(by_block, drawn, strict=True)]
+
+
+def sum_block(block: Array, mask: np.ndarray | None, on_diagonal: bool) -> tuple[Array, Array, Array]:
+    """The block with zeros in place of pairs that do not count, and its sums over columns and rows.
+
+    A block on the diagonal holds every pair twice; halved and without the pairs of a row and itself, it counts like any
+    other block and its transpose.
+    """
+    xp = array_namespace(block)
+    if mask is not None:
+        block = xp.where(xp.asarray(mask, device=device_of(block)), block, xp.zeros_like(block))
+    if on_diagonal:
+        diagonal = xp.eye(block.shape[0], dtype=xp.bool, device=device_of(block))
+        block = xp.where(diagonal, xp.zeros_like(block), 0.5 * block)
+    return block, xp.sum(block, axis=1), xp.sum(block, axis=0)
+
+
+def signed_sum(signs: Array, product: Array, units: Array | None) -> Array:
+    """Sum over rows of e_i (H e)_i, twice, as every pair counts; `units` are those of the rows of H, if it has any."""
+    xp, dtype = array_namespace(signs), accumulation_dtype(signs)
+    product = xp.astype(product[:, : signs.shape[1]], dtype, copy=False)
+    if units is not None:
+        product = product * xp.astype(units[:, None], dtype)
+    return 2.0 * xp.sum(signs * product, axis=0)

@@ -1,0 +1,55 @@
+"""Targets that fit their predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy
+from .._lib.warn import warn_user
+from .capabilities import support_of
+from .protocol import Predictions, check_predictions, held_array
+from .supports import Support
+
+
+def as_rows(y: Any, predictions: Predictions) -> Array:
+    """Return `y` as an array of the backend, device and dtype of the predictions; (n,) becomes (n, 1) for dim = 1."""
+    check_predictions("predictions", predictions)
+    held = held_array(predictions)
+    rows = as_arrays(y=y)[0] if held is None else as_arrays(y=y, predictions=held)[0]
+    return rows[:, None] if rows.ndim == 1 and predictions.dim == 1 else rows
+
+
+def as_targets(y: Any, predictions: Predictions) -> Array:
+    """Return `y` as an array (n, dim), one finite target for each prediction; raise where it does not fit them."""
+    targets, n = as_rows(y, predictions), predictions.n
+    if tuple(targets.shape) != (n, predictions.dim):
+        raise ValueError(
+            f"`y` must have shape (n, d) = ({n}, {predictions.dim}) to fit `predictions`, "
+            f"but has {tuple(targets.shape)}."
+        )
+    if n < 2:
+        raise ValueError(f"`y` must hold at least 2 targets, but has {n}.")
+    check_finite("y", targets, "Drop rows without a finite target before the test.")
+    support = support_of(predictions)
+    if support is not None:
+        support.check(n, predictions.dim)
+        check_inside(targets, support)
+    xp = array_namespace(targets)
+    if has_values(targets) and bool(xp.all(targets == targets[:1, :])):
+        warn_user(
+            "`y` is constant: all targets are equal. That is odd for a random outcome; was the right column given?"
+        )
+    return targets
+
+
+def check_inside(y: Array, support: Support) -> None:
+    """Raise where a target lies outside the support, or on its boundary."""
+    inside = support.contains(y)
+    if has_values(y) and not bool(array_namespace(y).all(inside)):
+        row = int(np.argmin(to_numpy(inside)))
+        raise ValueError(
+            f"`y` must lie inside the support, its boundary excluded, but row {row} is {to_numpy(y)[row]}. Likely "
+            "causes: the support of another quantity, or targets that were rounded or clipped to its ends."
+        )

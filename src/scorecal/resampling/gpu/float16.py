@@ -1,0 +1,51 @@
+"""H in half precision, for products with signs on a graphics processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..._lib.arrays import Array, array_namespace, as_float, device_of
+from ...pairwise import PairFunction
+from .fused import fused_stein
+
+_AT_ONCE = 1024
+_MOST_UNEQUAL = 64.0  # largest over median: beyond, the products of most rows would be too small for float16
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledFloat16:
+    """H in float16, each row in a unit of its own; `fused(units, rows, cols)` makes a tile of it in one kernel."""
+
+    units: Array  # (n,)
+    fused: Callable[[Array, slice, slice], tuple[Array, Array, Array]] | None = None
+
+    def block(self, block: Array, rows: slice) -> Array:
+        """The block in these units."""
+        xp = array_namespace(block)
+        return xp.astype(block / self.units[rows, None], xp.float16)
+
+
+def columns_in_eights(matrix: Array) -> Array:
+    """The matrix with columns of zeros up to a multiple of 8, without which products in float16 are not fast."""
+    xp = array_namespace(matrix)
+    more = xp.zeros((matrix.shape[0], -matrix.shape[1] % 8), dtype=matrix.dtype, device=device_of(matrix))
+    return xp.concat([matrix, more], axis=1)
+
+
+def scaled_float16(function: PairFunction, n: int) -> ScaledFloat16 | None:
+    """H is a kernel, so that |H_ij| <= sqrt(H_ii H_jj): over sqrt(H_ii) times the largest of these, it fits.
+
+    None where rows differ too much in size.
+    """
+    parts = []
+    for start in range(0, n, _AT_ONCE):
+        rows = slice(start, min(start + _AT_ONCE, n))
+        block = function(rows, rows)
+        parts.append(array_namespace(block).linalg.diagonal(block))
+    xp = array_namespace(parts[0])
+    roots = xp.sqrt(xp.maximum(xp.concat(parts), 0.0))
+    largest, median = xp.max(roots), xp.sort(roots)[n // 2]
+    if not 0 < as_float(largest) <= _MOST_UNEQUAL * as_float(median):
+        return None
+    return ScaledFloat16(xp.maximum(roots, median / _MOST_UNEQUAL) * largest, fused_stein(function))

@@ -1,0 +1,102 @@
+"""How the null distribution of a statistic comes about: a value that the engine asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .._lib.arrays import Array, to_numpy
+from .pairing import Pairing
+from .signs import Signs
+
+__all__ = ["Averages", "Null", "RandomSigns", "StudentT", "UStatistics", "as_null"]
+
+
+@dataclass(frozen=True, eq=False)
+class UStatistics:
+    """For each of V functions: the U-statistic, its null draws, and the share of each of the n rows."""
+
+    statistic: Array  # (V,)
+    null: Array | None  # (V, B)
+    contributions: Array  # (V, n); each row adds up to its statistic
+
+
+Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs, with signs or without
+
+
+@runtime_checkable
+class Null(Protocol):
+    """A way to the null distribution of several statistics of the same rows.
+
+    `distribution` calls `averages(signs)` for a pass over rows and pairs, and returns what it gave with B =
+    `n_resamples` null draws for each statistic. Whatever is drawn comes from `rng`.
+    """
+
+    def distribution(
+        self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
+    ) -> UStatistics: ...
+
+
+@dataclass(frozen=True)
+class RandomSigns:
+    """The wild bootstrap: e_i e_j H_ij in place of H_ij, with independent random signs e.
+
+    Exact for features that are symmetric about zero, and close to it for many rows.
+    """
+
+    def draw(self, n: int, n_resamples: int, rng: np.random.Generator) -> Signs:
+        """Draw fair signs from the bits of `rng.bytes`: a tenth of a second for 5 x 10^8 of them."""
+        return Signs(np.frombuffer(bytearray(rng.bytes(-(-n * n_resamples // 8))), dtype=np.uint8), n_resamples)
+
+    def distribution(
+        self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
+    ) -> UStatistics:
+        return averages(self.draw(pairing.n, n_resamples, rng))
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """Student's t, for blocks of rows that are independent and alike: no draws, but quantiles of it.
+
+    The mean over blocks, in units of its standard error, follows it.
+    """
+
+    def distribution(
+        self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
+    ) -> UStatistics:
+        from scipy.stats import t
+
+        if pairing.n_blocks < 2:
+            raise ValueError(
+                f"Student's t needs at least two blocks of rows, but `y` has {pairing.n} targets; with "
+                "`estimator='linear'`, give at least 4 targets."
+            )
+        totals = averages(None)
+        contributions = to_numpy(totals.contributions).astype(np.float64)
+        block = pairing.block_of(np.arange(pairing.n))
+        sizes = np.bincount(block)
+        expected = np.sum(contributions, axis=1, keepdims=True) * sizes * (sizes - 1) / (2 * pairing.n_pairs)
+        gaps = np.stack([np.bincount(block, row) for row in contributions]) - expected
+        errors = np.sqrt(np.sum(gaps**2, axis=1) * pairing.n_blocks / (pairing.n_blocks - 1))
+        quantiles = t.ppf((np.arange(n_resamples) + 0.5) / n_resamples, pairing.n_blocks - 1)
+        return replace(totals, null=errors[:, None] * quantiles)
+
+
+_BY_NAME: dict[str, Null] = {"signs": RandomSigns()}
+
+
+def as_null(null: Any) -> Null | None:
+    """Return the null of this name, or the value itself; None stands for the one that goes with the estimator."""
+    if null is None:
+        return None
+    if isinstance(null, str) and null in _BY_NAME:
+        return _BY_NAME[null]
+    if isinstance(null, type) or not isinstance(null, Null):
+        raise TypeError(
+            f"`null` must be {' or '.join(map(repr, _BY_NAME))}, a value of `nulls` such as `RandomSigns()`, or have a "
+            f"method `distribution(averages, pairing, n_resamples, rng)`, but is {null!r}."
+        )
+    return null

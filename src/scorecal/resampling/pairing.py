@@ -1,0 +1,65 @@
+"""Which pairs of n rows a statistic averages.
+
+Any choice of pairs that is made before looking at them keeps the mean. Rows are paired with rows that are near them in
+the order in which they are given, whatever that is; no row meets itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+_SMALLEST_TILE = 64
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The pairs of n rows that are at most `reach` apart, inside the same block of `size` rows."""
+
+    n: int
+    reach: int
+    size: int
+
+    @property
+    def n_blocks(self) -> int:
+        return self.n // self.size
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Of each block alone, all pairs less those too far apart."""
+        total = 0
+        for size, count in ((self.size, self.n_blocks - 1), (self.n - self.size * (self.n_blocks - 1), 1)):
+            far = max(0, size - 1 - self.reach)
+            total += count * (size * (size - 1) - far * (far + 1)) // 2
+        return total
+
+    def block_of(self, points: np.ndarray) -> np.ndarray:
+        return np.asarray(np.minimum(points // self.size, self.n_blocks - 1))
+
+    def last(self, row: int) -> int:
+        """One past the last point that points below `row` are paired with."""
+        last_block = int(self.block_of(np.array(row - 1)))
+        end = self.n if last_block == self.n_blocks - 1 else (last_block + 1) * self.size
+        return min(end, row + self.reach)
+
+    def preferred_tile(self, largest: int) -> int:
+        """Not much larger than what is used of it; with blocks, one or several of them."""
+        if self.reach < self.n:
+            return min(largest, max(_SMALLEST_TILE, -(-self.reach // 8) * 8))
+        if self.size >= largest:
+            return largest
+        size = math.lcm(self.size, 8)
+        return size * max(1, _SMALLEST_TILE // size) if size <= largest else largest
+
+    def holds_all(self, rows: slice, cols: slice) -> bool:
+        return bool(cols.stop <= self.last(rows.start + 1))
+
+    def mask(self, rows: slice, cols: slice) -> np.ndarray | None:
+        """Which pairs of a tile count, those of a row and itself aside; None where all do."""
+        if self.holds_all(rows, cols):
+            return None
+        i, j = np.arange(rows.start, rows.stop)[:, None], np.arange(cols.start, cols.stop)
+        return np.asarray((np.abs(i - j) <= self.reach) & (self.block_of(i) == self.block_of(j)))

@@ -1,0 +1,57 @@
+"""The one way from located targets, a kernel between them and Gram matrices to what is averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._lib.arrays import Array, array_namespace, like
+from ..kernels import FiniteRank, Radial
+from ..kernels.gram import constant_gram
+from ..pairwise import Features, PairFunction, Product, ProductOfPairs, SumOfPairs
+from .operator import matrix_stein
+from .precision import cast_gram, sufficient_dtype
+from .stein import stein_pairs
+
+
+def assemble(
+    targets: Array,
+    scores: Array,
+    kernel: Radial | FiniteRank,
+    bandwidth: Array | None,
+    grams: Sequence[PairFunction] = (),
+    matrices: Sequence[Array] | None = None,
+    *,
+    dtype: Any = None,
+) -> tuple[PairFunction | Features, Array]:
+    """H, or f where no pairs are needed, and the targets in the dtype that it is computed in.
+
+    H is the sum over r of k_r(P_i, P_j) times the Stein kernel of the targets, weighed by the matrix B_r where there
+    are matrices. Without a Gram matrix, k is 1. `dtype` is the one to compute in if it has enough digits, by default
+    that of the targets.
+    """
+    xp = array_namespace(targets)
+    dtype = dtype or targets.dtype
+    if bandwidth is None or not isinstance(kernel, Radial):
+        return _finite_rank(targets, scores, kernel, grams)
+    grams = grams or [constant_gram(targets)]
+    narrow, width = xp.astype(targets, dtype, copy=False), like(bandwidth, targets, dtype)
+    dtype = sufficient_dtype(narrow, width, [cast_gram(gram, dtype) for gram in grams])
+    targets, scores, width = (xp.astype(part, dtype, copy=False) for part in (targets, scores, bandwidth))
+    grams = [cast_gram(gram, dtype) for gram in grams]
+    if matrices is None:
+        return stein_pairs(targets, scores, kernel, width, grams[0]), targets
+    terms = zip(grams, (like(matrix, targets) for matrix in matrices), strict=True)
+    return SumOfPairs(tuple(matrix_stein(targets, scores, kernel, width, *term) for term in terms)), targets
+
+
+def _finite_rank(
+    targets: Array, scores: Array, kernel: Any, grams: Sequence[PairFunction]
+) -> tuple[PairFunction | Features, Array]:
+    """H = k(P_i, P_j) f_i.f_j; without pairs where k is constant."""
+    features = kernel.features(targets, scores)
+    if not grams:
+        return Features(lambda rows: features[rows, :]), targets
+    dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), grams)
+    features = array_namespace(features).astype(features, dtype, copy=False)
+    return ProductOfPairs((Product(features, features), cast_gram(grams[0], dtype))), targets
