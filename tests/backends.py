@@ -17,6 +17,10 @@ class Backend:
         return self.xp.asarray(np.asarray(values), dtype=self.xp.float64, device=self.device)
 
 
+def to_numpy(array):
+    return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
+
+
 def make_backend(name):
     if name == "numpy":
         return Backend(name, np)

@@ -26,7 +26,7 @@ def columns():
     mean = rng.normal(size=(N, 2))
     y = mean + rng.normal(size=(N, 2))
     values = np.concatenate([mean, np.full((N, 2), 0.8), y], axis=1)
-    return {**dict(zip(COLUMNS, values.T, strict=False)), "season": np.where(np.arange(N) % 2, "dry", "wet")}
+    return {**dict(zip(COLUMNS[:-1], values.T, strict=True)), "season": np.where(np.arange(N) % 2, "dry", "wet")}
 
 
 def write(path, columns, delimiter=",", start=""):

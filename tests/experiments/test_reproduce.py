@@ -12,7 +12,7 @@ from scipy import stats
 from scorecal import cli
 from scorecal.experiments.paper.authors import compare
 from scorecal.experiments.paper.catalogue import FIGURES, SIZES
-from scorecal.experiments.sweep.rates import Row, rows_of, wilson
+from scorecal.experiments.sweep.rates import Row, rows_of
 from scorecal.experiments.sweep.sweep import sweep
 
 RECORDED = Path(__file__).parents[2] / "docs" / "reproduction"
@@ -68,12 +68,6 @@ def test_figures_are_those_of_the_paper():
         assert all(name.startswith("KCCSD" if k % 2 else "SKCE") for name in names)
         assert len(names) == (14 if k % 2 else 21)  # SKCE: only the Gaussian kernel has exact expectations
     assert not any("IMQ, exact expectations" in cell.test.name for cell in FIGURES["f2"].cells)
-
-
-def test_wilson_interval():
-    z, k, n = stats.norm.ppf(0.975), 7, 40
-    centre, half = (k + z**2 / 2) / (n + z**2), z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
-    np.testing.assert_allclose(wilson(k, n), (centre - half, centre + half), rtol=1e-12)
 
 
 def test_command_writes_pictures_and_tables_and_then_does_nothing(tmp_path, capsys):

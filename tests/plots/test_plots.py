@@ -43,19 +43,26 @@ def test_views(data):
     result = sc.calibration_test(*data, rng=0)
     null, views = result.plot()
     assert null.figure is views.figure
-    shown = dict(zip([label.get_text() for label in views.get_yticklabels()], views.lines, strict=False))
-    for view in result.views:
-        assert shown[view.name].get_xdata()[0] == view.adjusted_pvalue
+    *points, level = views.lines
+    rows = dict(zip(views.get_yticks(), [label.get_text() for label in views.get_yticklabels()], strict=True))
+    shown = {rows[point.get_ydata()[0]]: point.get_xdata()[0] for point in points}
+    assert shown == {view.name: view.adjusted_pvalue for view in result.views}
+    assert len(points) == len(result.views)
+    assert list(level.get_xdata()) == [0.05, 0.05]
 
 
 def test_estimates(data):
     diagnosis = sc.diagnose(*data, names=["north", "east"], rng=0)
     left, right = diagnosis.plot()
     assert [label.get_text() for label in left.get_yticklabels()] == ["north", "east", "overall"]
-    for ax, estimates in ((left, diagnosis.bias), (right, diagnosis.confidence_ratio)):
-        for bar, estimate in zip(ax.containers, estimates, strict=False):
+    biases = (*diagnosis.bias, diagnosis.overall_bias)
+    ratios = (*diagnosis.confidence_ratio, diagnosis.overall_confidence_ratio)
+    for ax, estimates in ((left, biases), (right, ratios)):
+        for row, (bar, estimate) in enumerate(zip(ax.containers, estimates, strict=True)):
             segment = bar.lines[2][0].get_segments()[0]
             np.testing.assert_allclose(sorted(segment[:, 0]), [estimate.low, estimate.high])
+            np.testing.assert_array_equal(segment[:, 1], row)
+            np.testing.assert_allclose(bar.lines[0].get_xydata(), [[estimate.value, row]])
 
 
 def test_coverage(data):

@@ -1,15 +1,12 @@
 """The report: nothing outside itself, names stay text, and a real browser has nothing to complain of."""
 
-import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
-from urllib.parse import urlsplit
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from browser import browser_in
 
 import scorecal as sc
 from scorecal.cli import main
@@ -90,41 +87,37 @@ def test_verdict_first(elements):
         assert words in text
 
 
-def browse(page, folder, width=800, dark=False):
-    """What a browser says of the page, what it asked the network for beside its own business, and what it shows."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("no chromium on this machine")
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
-    command += ["--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"]
-    command += [f"--user-data-dir={folder / 'profile'}", f"--log-net-log={folder / 'net.json'}"]
-    command += [f"--window-size={width},2000", f"--screenshot={folder / 'page.png'}"]
-    command += ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else []
-    done = subprocess.run([*command, f"file://{folder}/report.html"], capture_output=True, text=True, timeout=60)
-    events = json.loads((folder / "net.json").read_text())["events"]
-    hosts = {urlsplit(event["params"]["url"]).hostname for event in events if "url" in event.get("params", {})}
-    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    asked = {host for host in hosts if host and not host.endswith("google.com")}
-    return said, asked, mpl.image.imread(folder / "page.png")
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("browser")
+    with browser_in(folder) as browser:
+
+        def visit(page, **options):
+            (folder / "report.html").write_text(page, encoding="utf-8")
+            return browser.visit(folder / "report.html", **options)
+
+        yield visit
 
 
 @pytest.mark.parametrize("width", [375, 1440])
 @pytest.mark.parametrize("dark", [False, True])
-def test_in_a_browser(page, tmp_path, width, dark):
-    said, asked, pixels = browse(page, tmp_path, width, dark)
-    assert not said
-    assert not asked
-    paper = pixels[5, 5, :3]
+def test_in_a_browser(page, visit, width, dark):
+    found = visit(page, width=width, dark=dark)
+    assert not found.said
+    assert not found.asked
+    assert found.pixels.shape[1] == width
+    paper = found.pixels[5, 5, :3]
     assert (paper.mean() < 0.2) == dark
-    assert np.mean(np.abs(pixels[:, :, :3] - paper).max(axis=2) > 0.1) > 0.01  # something is on it
+    assert np.mean(np.abs(found.pixels[:, :, :3] - paper).max(axis=2) > 0.1) > 0.01  # something is on it
 
 
-def test_a_browser_would_tell(tmp_path):
-    """The same on a page that does load something and has an error."""
-    said, asked, _ = browse("<img src='http://127.0.0.1:9/x.png'><script>nonsense()</script>", tmp_path)
-    assert any("nonsense" in line for line in said)
-    assert asked == {"127.0.0.1"}
+def test_a_browser_would_tell(visit):
+    """The same on a page that does load something, at once and later, and has errors."""
+    later = "setTimeout(() => { fetch('http://127.0.0.1:9/later').catch(() => {}); console.error('oh') }, 20)"
+    found = visit(f"<img src='http://127.0.0.1:9/x.png'><script>{later}; nonsense()</script>")
+    assert found.asked == {"http://127.0.0.1:9/x.png", "http://127.0.0.1:9/later"}
+    assert any("nonsense is not defined" in line for line in found.said)
+    assert any('"oh"' in line for line in found.said)
 
 
 def test_command_line_writes_it(tmp_path, capsys):

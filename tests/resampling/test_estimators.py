@@ -103,22 +103,63 @@ def test_power_grows_with_the_number_of_pairs():
     assert rejections[3] >= 55
 
 
-def test_every_test_takes_it():
-    predictions, y = sc.experiments.hgm(80, 1.0, rng=0)
-    x = np.random.default_rng(0).normal(size=80)
-    for estimator in ("incomplete", "block", "linear"):
-        options = {"estimator": estimator, "n_resamples": 99, "rng": 0}
-        results = [
-            sc.kccsd_test(predictions, y, **options),
-            sc.skce_test(predictions, y, **options),
-            sc.kcsd_test(predictions, y, x, **options),
-            sc.ksd_test(sc.Gaussian([[0.0]], 1.0), np.ravel(y), **options),
-            sc.calibration_test(predictions, y, **options),
-        ]
-        assert all(0.01 <= result.pvalue <= 1.0 for result in results)
-    bias = {view.name: view.statistic for view in results[-1].views}["bias"]
-    complete = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
-    assert bias == {view.name: view.statistic for view in complete.views}["bias"]
+RNG = np.random.default_rng(4)
+X, MEAN = RNG.normal(size=(13, 1)), RNG.normal(size=(13, 2))
+Y = MEAN + RNG.normal(size=(13, 2))
+TARGET = sc.kernels.Gaussian(1.3)
+TESTS = {  # of some rows, with fixed bandwidths and no draws: of two rows alone, the statistic is their H
+    "kccsd": lambda rows, **options: sc.kccsd_test(
+        sc.Gaussian(MEAN[rows], 0.8), Y[rows], distribution_kernel=sc.kernels.GFD(bandwidth=1.5), **options
+    ),
+    "skce": lambda rows, **options: sc.skce_test(
+        sc.Gaussian(MEAN[rows], 0.8),
+        Y[rows],
+        distribution_kernel=sc.kernels.MMD(sc.kernels.Gaussian(1.1), bandwidth=0.9),
+        **options,
+    ),
+    "kcsd": lambda rows, **options: sc.kcsd_test(
+        sc.Gaussian(MEAN[rows], 0.8), Y[rows], X[rows], input_kernel=sc.kernels.Gaussian(0.7), **options
+    ),
+    "ksd": lambda rows, **options: sc.ksd_test(sc.Gaussian([[0.0, 0.0]], 1.5), Y[rows], **options),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_every_test_averages_the_pairs_of_its_estimator(name):
+    """Statistic, and variance of the draws, from H(i, j) of two rows at a time."""
+    test, n = TESTS[name], len(Y)
+    H = np.zeros((n, n))
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        H[i, j] = H[j, i] = test([i, j], target_kernel=TARGET, n_resamples=1, rng=0).statistic
+    for given, means in (("complete", Complete()), (Incomplete(3), Incomplete(3)), ("block", Block()), (Block(5),) * 2):
+        chosen = pairs_of(means, n)
+        kept = np.where(chosen, H, 0.0) / chosen.sum()
+        found = test(slice(None), target_kernel=TARGET, estimator=given, n_resamples=4000, rng=0)
+        assert found.statistic == pytest.approx(kept.sum(), rel=1e-9)
+        np.testing.assert_allclose(found.contributions, kept.sum(axis=1), rtol=1e-9, atol=1e-12)
+        assert np.mean(found.null_distribution**2) == pytest.approx(2 * np.sum(kept**2), rel=0.2)
+    found = test(slice(None), target_kernel=TARGET, estimator="linear", n_resamples=9999, rng=0)
+    assert found.statistic == pytest.approx(np.mean(H[pairs_of(Linear(), n)]), rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ["incomplete", Incomplete(7), "block", "linear", "low-rank"], ids=repr)
+def test_views_of_pairs_take_it_and_the_others_need_not(estimator):
+    """The kernel view is `kccsd_test` in whitened coordinates; from few frequencies, it is right on average."""
+    predictions, y = sc.Gaussian(MEAN, 0.8), Y
+    kernels = {"target_kernel": sc.kernels.Gaussian(2.0), "distribution_kernel": sc.kernels.GFD()}
+    whiten = {"coordinates": sc.coordinates.whiten(), **kernels}
+    complete = {view.name: view.statistic for view in sc.calibration_test(predictions, y, rng=0).views}
+    seeds = range(200 if estimator == "low-rank" else 1)
+    options = [{"estimator": estimator, "n_resamples": 1, "rng": seed} for seed in seeds]
+    results = [sc.calibration_test(predictions, y, **each) for each in options]
+    views = [{view.name: view.statistic for view in result.views} for result in results]
+    assert views[0]["bias, all dimensions"] == complete["bias, all dimensions"]
+    found = [each["any, kernels"] for each in views]
+    if estimator == "low-rank":
+        assert np.std(found) > 0
+        assert abs(np.mean(found) - complete["any, kernels"]) < 4 * np.std(found) / 200**0.5
+    else:
+        assert found == pytest.approx([sc.kccsd_test(predictions, y, **whiten, **options[0]).statistic])
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
@@ -199,4 +240,3 @@ def test_low_rank_is_for_gaussian_kernels():
             sc.kccsd_test(predictions, y, estimator="low-rank", **options)
     with pytest.raises(ValueError, match="`n_frequencies` must be a positive integer"):
         LowRank(0)
-    assert sc.calibration_test(predictions, y, estimator="low-rank", rng=0).pvalue > 0

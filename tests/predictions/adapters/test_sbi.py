@@ -182,6 +182,12 @@ def test_never_samples_and_leaves_the_posterior_as_it_was(kind, monkeypatch):
         assert all(torch.equal(value, kept[name]) for name, value in module.state_dict().items())
 
 
+def test_the_door_leads_here():
+    prior = normal_prior(2)
+    posterior, (theta, x) = POSTERIORS["NPE mdn"](prior), simulate(prior, N)
+    assert torch.equal(sc.as_predictions(posterior, x).score(theta), sc.from_sbi(posterior, x).score(theta))
+
+
 @pytest.mark.parametrize("kind", ["NPE maf", "NLE by MCMC", "NRE by MCMC", "NPE ensemble"])
 def test_rows_of_x_are_not_independent_trials_of_one(kind):
     """The score of a row does not depend on the others."""

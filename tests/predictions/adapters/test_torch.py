@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from adapter_checks import check_scores
 from torch import distributions as td
 
 import scorecal as sc
-from scorecal._lib.arrays import to_numpy
 
 RNG = np.random.default_rng(8)
 N = 6
@@ -141,7 +141,44 @@ def test_refusals(make, error, message):
 
 def test_targets_of_another_library():
     with pytest.raises(TypeError, match="must be a torch tensor"):
-        sc.kccsd_test(sc.from_torch(KINDS["Laplace on R"][0]()), to_numpy(tensor(N)), rng=0)
+        sc.kccsd_test(sc.from_torch(KINDS["Laplace on R"][0]()), tensor(N).numpy(), rng=0)
+
+
+@pytest.fixture
+def zuko():
+    """Imported, without what that import does to all distributions of torch: it turns their checks off."""
+    kept = {name: vars(td.Distribution)[name] for name in ("_validate_args", "arg_constraints")}
+    import zuko
+
+    td.Distribution._validate_args, td.Distribution.arg_constraints = False, {}
+    yield zuko
+    for name, value in kept.items():
+        setattr(td.Distribution, name, value)
+
+
+FLOWS = [("NSF", 2), ("MAF", 1), ("MAF", 2), ("MAF", 3), ("BPF", 2), ("NAF", 2), ("SOSPF", 2)]
+
+
+@pytest.mark.parametrize(("kind", "dim"), FLOWS)
+def test_zuko_scores_against_finite_differences(zuko, kind, dim):
+    torch.manual_seed(0)
+    model = getattr(zuko.flows, kind)(dim, context=3, hidden_features=(8,)).double()
+    distribution = model(torch.asarray(RNG.normal(size=(N, 3))))
+    predictions = sc.as_predictions(distribution)
+    assert (predictions.n, predictions.dim, predictions.support) == (N, dim, None)
+
+    def log_density(y):
+        points = torch.asarray(np.broadcast_to(y, (*y.shape[:-2], N, dim)).copy())
+        return distribution.log_prob(points).detach().numpy()
+
+    check_scores(predictions, log_density, RNG.normal(size=(5, N, dim)), torch.asarray, step=1e-6)
+
+
+def test_zuko_boxes_are_bounded(zuko):
+    ends = torch.ones(N, 2, dtype=torch.float64)
+    support = sc.from_torch(zuko.distributions.BoxUniform(-ends, 2 * ends)).support
+    assert np.array_equal(support.low, [-1.0, -1.0])
+    assert np.array_equal(support.high, [2.0, 2.0])
 
 
 def test_without_torch(monkeypatch):
