@@ -7,7 +7,10 @@ import sys
 import warnings
 from pathlib import Path
 
-_INSIDE = (str(Path(__file__).parents[1]), functools.__file__)
+import numpy as np
+
+# Decorators of the standard library and of NumPy stand between frames of this package.
+_INSIDE = (str(Path(__file__).parents[1]), functools.__file__, str(Path(np.__file__).parent))
 
 
 def warn_user(message: str) -> None:
