@@ -18,10 +18,14 @@ tutorials: .venv/.dev
 docs: .venv/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# The schemas of files that a code host reads come with check-jsonschema: nothing is downloaded.
 lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/speed.py
