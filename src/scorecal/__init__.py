@@ -1,8 +1,11 @@
 """Can a probabilistic model's uncertainty be trusted? Calibration tests from scores alone."""
 
-from importlib.metadata import version
+from importlib import import_module as _import_module
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from . import coordinates, experiments, kernels, plots, report, views
+from . import coordinates, kernels, views
 from ._calibration_test import calibration_test
 from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
@@ -28,10 +31,13 @@ from .predictions import (
     from_sklearn,
     from_torch,
 )
-from .resampling import estimators
+from .resampling import estimators, nulls
 from .results import CalibrationResult, CombinedResult, ViewResult
 
-__version__ = version("scorecal")
+if _TYPE_CHECKING:
+    from . import experiments, plots, report
+
+__version__ = _version("scorecal")
 __all__ = [
     "MALA",
     "CalibrationResult",
@@ -72,6 +78,7 @@ __all__ = [
     "kgfd",
     "ksd_test",
     "mmd",
+    "nulls",
     "plots",
     "report",
     "skce",
@@ -79,3 +86,14 @@ __all__ = [
     "views",
     "wasserstein",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Load what not every user needs when it is first asked for."""
+    if name in ("experiments", "plots", "report"):
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from . import CombinedResult, Gaussian, calibration_test
+from ._calibration_test import calibration_test
+from .predictions import Gaussian
+from .results import CombinedResult
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,11 @@
 
 from .adapters.dispatch import as_predictions
 from .adapters.flowjax import from_flowjax
+from .adapters.ngboost import from_ngboost
 from .adapters.numpyro import from_numpyro
-from .adapters.sbi.posterior import from_sbi
+from .adapters.sbi import from_sbi
 from .adapters.scipy import from_scipy
-from .adapters.sklearn import from_ngboost, from_sklearn
+from .adapters.sklearn import from_sklearn
 from .adapters.torch import from_torch
 from .capabilities import (
     HasComponents,

@@ -25,7 +25,7 @@ _KINDS = (  # in this order: sbi has distributions of torch, and models of NGBoo
           "a distribution of torch, such as `flow(context)` of zuko"),
     _Kind("numpyro.distributions", "log_prob", "numpyro.from_numpyro", "", "a distribution of numpyro"),
     _Kind("scipy.stats", "", "scipy.from_scipy", "", "a frozen distribution of `scipy.stats`"),
-    _Kind("ngboost", "", "sklearn.from_ngboost", "", "what `pred_dist(X)` of NGBoost returns"),
+    _Kind("ngboost", "", "ngboost.from_ngboost", "", "what `pred_dist(X)` of NGBoost returns"),
     _Kind("flowjax", "cond_shape", "flowjax.from_flowjax", "the conditions", "a distribution of flowjax"),
     _Kind("sklearn", "predict", "sklearn.from_sklearn", "the inputs", "a Gaussian regressor of scikit-learn"),
 )  # fmt: skip

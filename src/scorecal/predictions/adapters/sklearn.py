@@ -1,4 +1,4 @@
-"""Predictions from regressors that give a distribution for each input: scikit-learn's and NGBoost's."""
+"""Predictions from Gaussian regressors of scikit-learn."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..gaussian import Gaussian
-from ..protocol import Predictions
 from .dispatch import comes_from
-from .scipy import from_scipy
 
 _JITTER = 1e-10  # the default `alpha` of scikit-learn's Gaussian processes: there for the Cholesky factor, not as noise
 
@@ -73,46 +71,3 @@ def _noise_variance(model: Any) -> Any:
             "say what the noise of new ones is. Add it yourself: `sc.Gaussian(mean, np.sqrt(std**2 + noise))`."
         )
     return alpha[0] * model._y_train_std**2 if alpha[0] > _JITTER else 0.0
-
-
-def from_ngboost(distribution: Any) -> Predictions:
-    """Predictions from what `pred_dist(X)` of a model of NGBoost returns.
-
-    Parameters
-    ----------
-    distribution : ngboost.distns.RegressionDistn
-        Of n rows.
-
-    Returns
-    -------
-    Predictions
-        `Gaussian` for `Normal` and `MultivariateNormal`; otherwise what `from_scipy` makes of it.
-
-    Examples
-    --------
-    >>> import numpy as np, scorecal as sc
-    >>> from ngboost.distns import LogNormal
-    >>> sc.from_ngboost(LogNormal(np.zeros((2, 50))))
-    ScipyDistribution(n=50, dim=1, lognorm)
-    """
-    kind = type(distribution)
-    if comes_from(distribution, "ngboost") and hasattr(kind, "pred_dist"):
-        raise TypeError(f"`distribution` is the {kind.__name__} itself; give `model.pred_dist(X)`.")
-    if not comes_from(distribution, "ngboost.distns"):
-        raise TypeError(f"`distribution` must be what `pred_dist(X)` of NGBoost returns, but is a {kind.__name__}.")
-    # Looked up in the class and in the instance itself: the distributions of NGBoost have every attribute, as None.
-    if hasattr(kind, "class_probs"):
-        raise TypeError(
-            "`distribution` is one of classes, which have no scores; use "
-            "`sc.Categorical(distribution.class_probs())` and `skce_test`."
-        )
-    if comes_from(distribution, "ngboost.distns.multivariate_normal"):
-        covariance = distribution.cov
-        symmetric = 0.5 * (covariance + covariance.mT)  # an inverse is not quite
-        return Gaussian(distribution.loc, covariance=symmetric)
-    if "dist" not in vars(distribution):
-        raise TypeError(
-            f"`distribution` is NGBoost's {kind.__name__}, which has no distribution of scipy inside; give its scores "
-            "in a `sc.ScoreFunction`."
-        )
-    return from_scipy(distribution.dist)
