@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._lib.checks import check_share
+from ._lib.tables import Table, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +137,15 @@ class CombinedResult(CalibrationResult):
         axes = new_axes(None, 2, figsize=(11, 1.0 + 0.28 * len(self.views)))
         return [draw(self, ax=ax) for draw, ax in zip((plot_null, plot_views), axes, strict=True)]
 
+    def table(self) -> Table:
+        """The views with their p-values, the clearest first."""
+        views = sorted(self.views, key=lambda view: (view.adjusted_pvalue, view.pvalue))
+        rows = [(view.name, view.sees, view.pvalue, view.adjusted_pvalue) for view in views]
+        return table(("view", "for", "p-value", "adjusted"), rows)
+
     def __str__(self) -> str:
-        width = max(len(view.name) for view in self.views)
-        lines = [self.message, "", f"{'view':{width}}  p-value  adjusted"]
-        for view in sorted(self.views, key=lambda view: (view.adjusted_pvalue, view.pvalue)):
-            lines.append(f"{view.name:{width}}  {view.pvalue:7.3g}  {view.adjusted_pvalue:8.3g}")
-        return "\n".join([*lines, *(f"Cannot see here: {what}" for what in self.cannot_see)])
+        unseen = "\n".join(f"Cannot see here: {what}" for what in self.cannot_see)
+        return "\n\n".join([self.message, self.table().text(), *([unseen] if unseen else [])])
 
 
 def calibration_result(

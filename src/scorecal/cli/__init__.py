@@ -16,7 +16,7 @@ from .test import add_test
 
 __all__ = ["main"]
 
-_COMPLETION = 'print what completes commands in a shell, as in: eval "$(scorecal --print-completion bash)"'
+_COMPLETION = 'print a completion script for a shell, as in: eval "$(scorecal --print-completion bash)"'
 _FIGURES = ("fig1", "fig2", *(f"f{k}" for k in range(1, 13)))
 
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _PrintCompletion(argparse.Action):
-    """Print the script of a shell, and end."""
+    """Print the completion script of a shell and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
         try:
@@ -62,7 +62,9 @@ class _PrintCompletion(argparse.Action):
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
-        "demo", help="judge six weather forecasts", description="Judge six forecasts of real weather; under 30 seconds."
+        "demo",
+        help="test six weather forecasts",
+        description="Test six forecasts of real weather, in under 30 seconds.",
     )
     parser.add_argument("--out", type=Path, default=Path("demo.png"), metavar="PNG", help="where to save the picture")
     parser.set_defaults(run=_demo, interrupted="interrupted")
@@ -78,8 +80,8 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     parser = commands.add_parser(
         "reproduce",
         help="run the paper's experiments",
-        description="Run the experiments behind figures of the paper, and draw them. Results are kept as they\n"
-        "come: a run that was stopped, in any way, goes on where it was, and more repeats add to\nwhat is there.",
+        description="Run the experiments behind figures of the paper, and draw them. Results are saved as\n"
+        "they come: an interrupted run continues where it stopped, and more repeats add to it.",
         epilog="examples:\n  scorecal reproduce fig1\n  scorecal reproduce all --repeats 400 --out study",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -97,7 +99,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         "--out", type=Path, default=Path("reproduction"), metavar="DIR", help="results and figures (reproduction)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the dask cluster with this scheduler instead")
-    parser.set_defaults(run=_reproduce, interrupted="interrupted; the same command goes on from here")
+    parser.set_defaults(run=_reproduce, interrupted="interrupted; run the same command to continue")
 
 
 def _reproduce(chosen: argparse.Namespace) -> None:
@@ -115,7 +117,7 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "bench",
         help="measure the tests",
         description="power: how often the tests, and those of others, reject predictions with known flaws.\n"
-        "Results are kept as they come: a run that was stopped goes on where it was.",
+        "Results are saved as they come: an interrupted run continues where it stopped.",
         epilog="examples:\n  scorecal bench power --repeats 20 --null-repeats 20\n  scorecal bench power",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -126,7 +128,7 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--workers", type=_positive, default=None, metavar="N", help="processes (one for each core)")
     parser.add_argument("--out", type=Path, default=Path("power"), metavar="DIR", help="results and tables (power)")
-    parser.set_defaults(run=_bench, interrupted="interrupted; the same command goes on from here")
+    parser.set_defaults(run=_bench, interrupted="interrupted; run the same command to continue")
 
 
 def _bench(chosen: argparse.Namespace) -> None:
@@ -139,7 +141,7 @@ def _bench(chosen: argparse.Namespace) -> None:
 
 
 def _figure(text: str) -> str:
-    """F.9 is what the paper calls f9."""
+    """Turn the paper's name of a figure, such as F.9, into f9."""
     return text.lower().replace(".", "")
 
 

@@ -1,4 +1,4 @@
-"""Columns of numbers from CSV and Parquet files; what is wrong with them is told with its place."""
+"""Columns of numbers from CSV and Parquet files; errors name the place in the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class InputError(ValueError):
-    """A file that cannot be used, in one line."""
+    """The reason, in one line, why the input cannot be used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +35,25 @@ class Table:
         return len(self.numbers)
 
     def place(self, row: int, name: str) -> str:
-        """In words, for a message."""
+        """Where a value stands in the file, for a message."""
         return f"{self.path}, {self.unit} {self.numbers[row]}, column {name!r}"
 
     def check(self, name: str, bad: np.ndarray, what: str) -> None:
+        """Raise for the first row of the column that is bad."""
         if np.any(bad):
             row = int(np.argmax(bad))
             raise InputError(f"{self.place(row, name)}: {what}, but is {self[name][row]:g}.")
 
 
 def read_table(path: Path, numbers: Sequence[str], labels: Sequence[str] = ()) -> Table:
-    """The given columns of a file with a header; `labels` may hold text."""
+    """Read the named columns of a file with a header; columns in `labels` may hold text."""
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path, numbers, labels)
     return _read_csv(path, numbers, labels)
 
 
 def _read_csv(path: Path, numbers: Sequence[str], labels: Sequence[str]) -> Table:
-    """Row by row: no more is held than the columns asked for."""
+    """Read row by row, so that no more is held than the columns asked for."""
     found: dict[str, Any] = {name: array("d") for name in numbers}
     texts: dict[str, list[str]] = {name: [] for name in labels}
     lines = array("q")
@@ -109,7 +110,7 @@ def _number(text: str, place: str) -> float:
 
 
 def _as_labels(texts: Sequence[str]) -> np.ndarray:
-    """Numbers where all of them are."""
+    """The texts as numbers if all of them are finite numbers, otherwise as they are."""
     try:
         values = np.array([float(text) for text in texts])
     except ValueError:

@@ -1,4 +1,4 @@
-"""`scorecal test`: judge the predictions in a file."""
+"""`scorecal test`: test the predictions in a file."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input, 3 a def
 
 
 def add_test(commands: Any) -> None:
+    """Add the command `test` to the parser."""
     parser = commands.add_parser(
         "test",
-        help="judge the predictions in a file",
-        description="Test whether predictions are calibrated, and say in what way and where they are not.\n\n"
+        help="test the predictions in a file",
+        description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
         "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
         "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).",
         epilog=_EXAMPLES,
@@ -56,7 +57,13 @@ def add_test(commands: Any) -> None:
         help="in place of --std: the upper triangle of predicted covariances, row by row (c11 c12 c22), or all of it",
     )
     parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
-    parser.add_argument("--by", nargs="+", default=[], metavar="COL", help="columns by which to tell where (optional)")
+    parser.add_argument(
+        "--by",
+        nargs="+",
+        default=[],
+        metavar="COL",
+        help="columns by which to look for regions with other errors (optional)",
+    )
     parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument("--n-resamples", type=_count, default=999, metavar="B", help="bootstrap draws (999)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random numbers (0)")
@@ -104,7 +111,7 @@ def _test(chosen: argparse.Namespace) -> int:
 
 
 def _show(text: str) -> None:
-    """Who reads may have stopped: that changes neither report nor status."""
+    """Print the text. Ignore a closed pipe; the report and the exit status still count."""
     try:
         print(text, flush=True)
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""In what way predictions are wrong, and where."""
+"""Sizes of errors of predictions, and where they occur."""
 
 from .diagnose import diagnose
 from .result import Diagnosis

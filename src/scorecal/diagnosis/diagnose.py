@@ -1,4 +1,4 @@
-"""By how much predictions are wrong, in which dimension, in which direction, and where."""
+"""Estimates of bias, spread and correlation of errors, and the regions in which they differ."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def diagnose(
     n_resamples: int = 999,
     rng: Any = None,
 ) -> Diagnosis:
-    r"""In what way predictions are wrong, by how much, and where.
+    r"""Estimate how predictions are wrong, by how much, and where.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def diagnose(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     covariates : optional
-        By which to tell regions: a data frame, a mapping from names to n numbers or labels, or an array (n, q). The
-        predicted location and spread of each dimension by default.
+        Numbers or labels that divide rows into regions: a data frame, a mapping from names to n values, or an array
+        (n, q). By default the predicted location and spread of each dimension.
     names : sequence of str, optional
-        Of the d dimensions.
+        Names of the d dimensions.
     confidence_level : float
-        Of each interval.
+        Confidence level of each interval.
     n_resamples : int
-        Random signs for the p-values of regions.
+        Number of random signs for the p-values of regions.
     rng : seed or numpy.random.Generator, optional
 
     Returns
@@ -71,7 +71,7 @@ def diagnose(
     which is the same on average for calibrated predictions; for `Scores`, which cannot be differentiated, with
     :math:`\Sigma_i`, as for Gaussians.
 
-    Intervals are of the t kind, from influence functions, and want some 50 rows or more.
+    Intervals are those of Student's t with influence functions, and need some 50 rows or more.
 
     Examples
     --------
@@ -128,14 +128,14 @@ def _sizes(
 
 
 def _departure(features: np.ndarray, rows: np.ndarray) -> float:
-    """Inside a region, of the mean of that feature in which inside and outside differ most."""
+    """Size of the mean inside a region, of the feature whose means inside and outside differ most."""
     inside, outside = np.mean(features[rows], axis=0), np.mean(features[~rows], axis=0)
     clearest = np.argmax(np.abs(inside - outside) / np.maximum(np.std(features, axis=0), np.finfo(float).tiny))
     return float(abs(inside[clearest]))
 
 
 def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level: float) -> tuple[Region, ...]:
-    """Of each covariate the region that differs most from the rest, the clearest first."""
+    """The region of each covariate that differs most from the rest, the clearest first."""
     if not partitions:
         return ()
     features = features_of(found)
@@ -155,7 +155,7 @@ def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level:
 
 
 def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
-    """By name, of the rows that are looked at."""
+    """Covariates by name, for the rows that are used."""
     if given is None:
         columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
         columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}

@@ -1,4 +1,4 @@
-"""Sizes of what is wrong, with confidence intervals that hold whatever the distribution of the residuals."""
+"""Estimates of errors with confidence intervals that hold whatever the distribution of the residuals."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .residuals import Residuals
 
 
 class Estimate(NamedTuple):
-    """A number and the ends of its confidence interval; NaN where it cannot be told."""
+    """A number and the ends of its confidence interval; NaN where it cannot be estimated."""
 
     value: float
     low: float
     high: float
 
     def holds(self, number: float) -> bool:
-        """Whether the interval does; one that cannot be told excludes nothing."""
+        """Whether the interval contains the number; an estimate that is NaN excludes nothing."""
         return not math.isfinite(self.value) or self.low <= number <= self.high
 
     def __str__(self) -> str:
         if not math.isfinite(self.value):
-            return "cannot be told"
+            return "cannot be estimated"
         return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 class Correlation(NamedTuple):
-    """Of the errors in two dimensions: as the predictions claim on average, and as it is."""
+    """Correlation of the errors in two dimensions: the claimed one, on average, and the true one."""
 
     dimensions: tuple[int, int]
     claimed: float
@@ -47,17 +47,17 @@ _UNTOLD = Estimate(math.nan, math.nan, math.nan)
 
 
 def bias(values: np.ndarray, level: float) -> Estimate:
-    """Mean of residuals."""
+    """Mean of residuals, with its interval."""
     return _around(float(np.mean(values)), values, level)
 
 
 def confidence_ratio(values: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
-    """Root mean square of residuals less their mean, over that which was expected."""
+    """Standard deviation of residuals over the expected one."""
     return ratio_of_squares(centred(values) ** 2, expected, level)
 
 
 def ratio_of_squares(squares: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
-    """The root of the ratio of their means, on a logarithmic scale; squares are those of centred values."""
+    """Root of the ratio of the means of squares of centred values and of those expected; interval on a log scale."""
     square, wanted = np.sum(squares) / (len(squares) - 1), np.mean(expected)
     # Curvatures of scores that turn back far out may cancel, and targets may all be at their means.
     if not (square > 0 and wanted > 2.0 * np.std(expected) / len(expected) ** 0.5):
@@ -68,11 +68,12 @@ def ratio_of_squares(squares: np.ndarray, expected: np.ndarray, level: float) ->
 
 
 def centred(values: np.ndarray) -> np.ndarray:
+    """Values less their mean over rows."""
     return np.asarray(values - np.mean(values, axis=0))
 
 
 def correlations(values: np.ndarray, expected: np.ndarray, level: float) -> tuple[Correlation, ...]:
-    """Of every two dimensions; the interval is that of the coefficient of correlation, by its influence function."""
+    """Correlations of every two dimensions, with intervals from the influence function of the coefficient."""
     d = values.shape[1]
     second = np.mean(expected, axis=0)
     unit = centred(values)
@@ -91,7 +92,7 @@ def correlations(values: np.ndarray, expected: np.ndarray, level: float) -> tupl
 
 
 def worst_direction(residuals: Residuals, level: float) -> Direction:
-    """Along which the spread is most wrong: looked for in a random half of the rows, measured in the other."""
+    """Direction along which the spread is most wrong, found in a random half of the rows and measured in the other."""
     order = np.random.default_rng(0).permutation(len(residuals.whitened))  # rows may alternate between groups
     seek, measure = np.array_split(order, 2)
     wanted = np.mean(residuals.expected[seek], axis=0)

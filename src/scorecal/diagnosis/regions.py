@@ -26,7 +26,7 @@ _ROWS_AT_ONCE = 8192  # a multiple of 8, where the signs of a row start on a byt
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Rows in bins by one covariate, and the regions that are made of these: names, and bins (regions, bins)."""
+    """Bins of rows by one covariate, and the regions made of them: their names, and their bins (regions, bins)."""
 
     covariate: str
     bins: np.ndarray  # (n,), the number of each row's bin
@@ -34,10 +34,12 @@ class Partition:
     regions: np.ndarray
 
     def rows(self, region: int) -> np.ndarray:
+        """Which rows lie in the region, (n,)."""
         return np.asarray(self.regions[region, self.bins])
 
 
 def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = True) -> list[Partition]:
+    """Divide the rows by each covariate into regions that are large enough for a test; warn of those left out."""
     found = []
     least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
     for name, values in covariates.items():
@@ -71,7 +73,7 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = 
 
 
 def features_of(residuals: Residuals) -> np.ndarray:
-    """Of bias, of spread and, in few dimensions, of correlation: mean zero for calibrated predictions, (n, q)."""
+    """Features (n, q) of bias, spread and, in few dimensions, correlation; of mean zero if calibrated."""
     e, d = residuals.marginal, residuals.marginal.shape[1]
     squares = e[:, :, None] * e[:, None, :] - residuals.expected_marginal
     k, m = np.triu_indices(d, 1 if d <= _MOST_DIMENSIONS_FOR_PAIRS else d)
@@ -82,7 +84,7 @@ def features_of(residuals: Residuals) -> np.ndarray:
 def simultaneous_pvalues(
     features: np.ndarray, partitions: Sequence[Partition], signs: Signs, *, against_the_rest: bool = False
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each partition the statistics of its regions, and p-values adjusted for having looked at all of all.
+    """Statistics of the regions of each partition, and p-values adjusted for all regions of all partitions.
 
     The null hypothesis is that predictions are calibrated in the region; or, against the rest, that they are wrong
     there as they are on average over all rows.
@@ -102,7 +104,7 @@ def simultaneous_pvalues(
 
 
 def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, signs: Signs) -> np.ndarray:
-    """Of features weighted by bins (regions, bins): with all signs +1, and with those drawn, (regions, 1 + B)."""
+    """Statistics of features weighted by bins (regions, bins): observed, and with random signs, (regions, 1 + B)."""
     n, q = features.shape
     n_bins = weights.shape[1]
     plain, cubes = (np.zeros((n_bins, q, 1 + signs.n_resamples)) for _ in range(2))

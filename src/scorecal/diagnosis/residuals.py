@@ -1,4 +1,4 @@
-r"""How far targets are from their predictions, in units of these: from moments, or from scores where there are none.
+r"""Residuals of targets in units of their predictions: from moments, or from scores where there are none.
 
 With Sigma the covariance of a prediction (or that of the Gaussian fitted to its scores), Sigma s stands for the mean
 less the target: it is that for a Gaussian, and has mean zero for every calibrated prediction. Its mean square is then
@@ -39,11 +39,12 @@ class Residuals:
 
     @cached_property
     def expected_marginal(self) -> np.ndarray:
-        """Of the product of `marginal` with itself if calibrated, (n, d, d): for Gaussians, the correlations."""
+        """Expected products of `marginal` residuals if calibrated, (n, d, d): for Gaussians, the correlations."""
         return np.asarray(self.root @ self.expected @ np.swapaxes(self.root, 1, 2))
 
 
 def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
+    """Residuals of the targets, from moments where the predictions know them, otherwise from scores."""
     n, dim = predictions.n, predictions.dim
     if isinstance(predictions, HasMoments):
         targets = as_targets(y, predictions)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What `diagnose` returns."""
+"""The result of `diagnose`."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from .estimates import Correlation, Direction, Estimate
-from .words import sentences_of, table_of
+from .words import sentences_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The part of the rows, as told by one covariate, in which predictions are most different from the rest.
+    """The rows, chosen by one covariate, in which predictions differ most from the rest.
 
     Attributes
     ----------
     name, covariate : str
-        In words, such as "x > 1.04", and the covariate alone.
+        The region in words, such as "x > 1.04", and its covariate.
     n : int
-        Rows in it.
+        Number of rows in it.
     pvalue, contrast_pvalue : float
         That predictions are calibrated there; and that they are wrong there as they are on average over all rows. Both
         are adjusted for having looked at all regions of all covariates.
     bias, confidence_ratio : tuple of Estimate
         For each dimension, in this region. It was chosen for being wrong: these are on the large side.
     correlations : tuple of Correlation
-        Likewise.
+        Correlations of errors in this region.
     rest_bias, rest_confidence_ratio, rest_correlations
         The same in all other rows.
     """
@@ -48,12 +48,12 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What `diagnose` found.
+    """Result of `diagnose`.
 
     Attributes
     ----------
     names : tuple of str
-        Of the dimensions.
+        Names of the dimensions.
     bias : tuple of Estimate
         For each dimension, mean of prediction less target, in predicted standard deviations: positive where predictions
         are too high. An `Estimate` has `value`, `low` and `high`.
@@ -67,16 +67,15 @@ class Diagnosis:
     correlations : tuple of Correlation
         For every two `dimensions`, the correlation of errors that predictions `claimed` on average, and that `found`.
     regions : tuple of Region
-        One of each covariate, the clearest first.
+        One region for each covariate, the clearest first.
     where : Region or None
-        The first of these, if it is clear, at the level 1 - `confidence_level`, that predictions are not equally wrong
-        everywhere.
+        The first of these, if it differs from the rest at level 1 - `confidence_level`; otherwise None.
     covariates : mapping of str to ndarray, shape (n,)
-        By which regions were told.
+        The covariates that divide rows into regions.
     n : int
-        Rows that were looked at.
+        Number of rows used.
     confidence_level : float
-        Of the intervals, each by itself.
+        Confidence level of each interval.
     source : str
         "moments" of the predictions, or "scores".
     coordinates : str
@@ -99,7 +98,7 @@ class Diagnosis:
     coordinates: str
 
     def plot(self) -> Any:
-        """Draw biases and confidence ratios with their intervals; returns two matplotlib axes."""
+        """Draw biases and confidence ratios with their intervals; return two matplotlib axes."""
         from ..plots import plot_estimates
 
         return plot_estimates(self)
@@ -110,9 +109,9 @@ class Diagnosis:
         return diagnosis_html(self)
 
     def __str__(self) -> str:
-        return table_of(self)
+        return text_of(self)
 
     @property
     def message(self) -> str:
-        """What is clearly wrong, in sentences."""
+        """Errors that are clear, in sentences."""
         return " ".join(sentences_of(self))

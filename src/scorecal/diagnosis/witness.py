@@ -1,4 +1,4 @@
-r"""The Stein witness: where targets are, in units of their predictions, that predictions did not expect.
+r"""The Stein witness: a function that shows where targets lie that predictions did not expect.
 
     w(z) = mean_j [ l(z, z_j) s_j + grad_{z_j} l(z, z_j) ],
 

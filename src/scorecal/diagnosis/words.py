@@ -1,4 +1,4 @@
-"""A diagnosis in words and as a table."""
+"""A diagnosis in sentences and tables."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._lib.tables import Table, table
 from .estimates import Correlation, Estimate
 
 if TYPE_CHECKING:
     from .result import Diagnosis
 
 
-_NOTHING = "no interval excludes what calibrated predictions would have."
+_NOTHING = "no bias or wrong spread found."
 
 
 def sentences_of(diagnosis: Diagnosis) -> list[str]:
-    """Of what the intervals say that it is not as it should be; first where, since means over all rows may mislead."""
+    """Sentences on errors that are clear; the region comes first, since means over all rows may mislead."""
     names = diagnosis.names
     overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio, diagnosis.correlations)
     if diagnosis.where is None:
@@ -27,7 +28,7 @@ def sentences_of(diagnosis: Diagnosis) -> list[str]:
     inside = _sizes(names, where.bias, where.confidence_ratio, where.correlations) or [_NOTHING]
     outside = _sizes(names, where.rest_bias, where.rest_confidence_ratio, where.rest_correlations) or [_NOTHING]
     return [
-        f"Not the same everywhere: look where {where.name} ({where.n} rows, p = {where.contrast_pvalue:.3g}).",
+        f"Errors differ between regions, most where {where.name} ({where.n} rows, p = {where.contrast_pvalue:.3g}).",
         f"There: {' '.join(inside)}",
         f"Elsewhere: {' '.join(outside)}",
         *(f"Over all rows: {sentence}" for sentence in overall),
@@ -52,31 +53,42 @@ def _sizes(
     return parts
 
 
-def table_of(diagnosis: Diagnosis) -> str:
-    percent = f"{100 * diagnosis.confidence_level:g} %"
-    rows = [*zip(diagnosis.names, map(str, diagnosis.bias), map(str, diagnosis.confidence_ratio), strict=True)]
-    lines = [*sentences_of(diagnosis), ""]
+def sizes_table(diagnosis: Diagnosis) -> Table:
+    """Bias and ratio of spreads of each dimension and, of several, over all."""
+    rows = [*zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)]
     if len(rows) > 1:
-        rows.append(("overall", str(diagnosis.overall_bias), str(diagnosis.overall_confidence_ratio)))
-    lines += _columns(("", "bias [predicted sd]", "true / claimed spread"), rows)
+        rows.append(("overall", diagnosis.overall_bias, diagnosis.overall_confidence_ratio))
+    return table(("dimension", "bias [predicted sd]", "true / claimed spread"), rows)
+
+
+def correlations_table(diagnosis: Diagnosis) -> Table:
+    """Claimed and true correlations of the errors in every two dimensions."""
+    names = [" and ".join(diagnosis.names[k] for k in pair.dimensions) for pair in diagnosis.correlations]
+    rows = [(name, f"{pair.claimed:.2f}", pair.found) for name, pair in zip(names, diagnosis.correlations, strict=True)]
+    return table(("errors of", "correlation claimed", "found"), rows)
+
+
+def regions_table(diagnosis: Diagnosis) -> Table:
+    """The region of each covariate that differs most from the rest."""
+    head = ("where it differs most", "rows", "p, like the rest", "p, calibrated there")
+    return table(head, [(each.name, each.n, each.contrast_pvalue, each.pvalue) for each in diagnosis.regions])
+
+
+def worst_direction_sentence(diagnosis: Diagnosis) -> str:
+    """The direction along which the spread is most wrong, in words."""
+    weights = ", ".join(f"{weight:.2f}" for weight in diagnosis.worst_direction.weights)
+    return f"Worst direction ({weights}): true / claimed spread {diagnosis.worst_direction.ratio}."
+
+
+def text_of(diagnosis: Diagnosis) -> str:
+    """The whole diagnosis as text: sentences, then tables."""
+    parts = ["\n".join(sentences_of(diagnosis)), sizes_table(diagnosis).text()]
     if len(diagnosis.names) > 1:
-        weights = ", ".join(f"{weight:.2f}" for weight in diagnosis.worst_direction.weights)
-        lines += ["", f"Worst direction ({weights}): true / claimed spread {diagnosis.worst_direction.ratio}"]
+        parts.append(worst_direction_sentence(diagnosis))
     if diagnosis.regions:
-        found = [
-            (region.name, str(region.n), f"{region.contrast_pvalue:.3g}", f"{region.pvalue:.3g}")
-            for region in diagnosis.regions
-        ]
-        lines += ["", *_columns(("where it differs most", "rows", "p, like the rest", "p, calibrated there"), found)]
-    lines += ["", f"{percent} intervals in brackets; {diagnosis.n} rows; from {diagnosis.source}."]
-    return "\n".join(lines)
-
-
-def _columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    return [
-        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
-    ]
+        parts.append(regions_table(diagnosis).text())
+    level = f"{100 * diagnosis.confidence_level:g} %"
+    return "\n\n".join([*parts, f"{level} intervals in brackets; {diagnosis.n} rows; from {diagnosis.source}."])
 
 
 def _bias(off: Estimate) -> str:

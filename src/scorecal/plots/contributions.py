@@ -1,4 +1,4 @@
-"""Which rows the statistic comes from, over anything that tells them apart."""
+"""Contributions of rows to the statistic, over numbers or labels of the rows."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ _N_BINS, _MOST_LABELS, _N_HEXAGONS = 20, 12, 25
 def plot_contributions(
     result: CalibrationResult, over: Any, *, name: str | tuple[str, str] = "", ax: Any = None
 ) -> Any:
-    """Mean contribution of groups of rows to the statistic: bars over numbers or labels, a map over two numbers.
+    """Draw mean contributions of groups of rows: bars over numbers or labels, a map over two numbers.
 
     Parameters
     ----------
     result : CalibrationResult
-        Of any test.
+        Result of any test.
     over : array_like, shape (n,) or (n, 2)
         A number or a label for each row, such as an input, the predicted mean or a group; or two numbers for a map.
     name : str, or two of them
-        Of these.
+        Name of these numbers or labels, for the axis.
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw; new ones by default. They are returned.
     """
     over = np.asarray(over)
     numbers = over.dtype.kind in "fiu"

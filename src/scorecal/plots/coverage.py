@@ -11,19 +11,16 @@ from .style import BAND, GREY, MAIN, new_axes, trim
 
 
 def plot_coverage(coverage: Coverage, *, confidence: float = 0.95, ax: Any = None) -> Any:
-    """The coverage curve with a band that holds the whole true curve.
+    """Draw the coverage curve with a band that holds the whole true curve.
 
     Parameters
     ----------
     coverage : Coverage
         From `expected_coverage`.
     confidence : float
-        Of the band.
+        Confidence level of the band.
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw; new ones by default. They are returned.
     """
     ax = new_axes(ax)
     nominal = np.linspace(0.0, 1.0, 201)

@@ -12,17 +12,14 @@ from .style import GREY, MAIN, WARN, new_axes, trim
 
 
 def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
-    """Two pictures side by side; intervals that exclude what calibrated predictions have stand out.
+    """Draw bias and ratio of spreads side by side; intervals that exclude calibration stand out.
 
     Parameters
     ----------
     diagnosis : Diagnosis
         From `diagnose`.
     ax : two matplotlib axes, optional
-
-    Returns
-    -------
-    array of two matplotlib axes
+        Where to draw; new ones by default. They are returned.
     """
     several = len(diagnosis.names) > 1
     names = [*diagnosis.names, *(["overall"] if several else [])]
@@ -38,7 +35,7 @@ def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
 
 
 def _intervals(ax: Any, estimates: Sequence[Any], right: float, reach: float) -> None:
-    """The axis goes at least that far, so that small errors do not look large."""
+    """Draw intervals; the axis reaches at least `reach` to both sides, so that small errors do not look large."""
     ax.axvline(right, color=GREY, linewidth=1)
     ax.plot([right - reach, right + reach], [0, 0], alpha=0.0)
     for row, estimate in enumerate(estimates):

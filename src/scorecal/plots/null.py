@@ -9,19 +9,16 @@ from .style import GREY, MAIN, WARN, new_axes, trim
 
 
 def plot_null(result: CalibrationResult, *, alpha: float = 0.05, ax: Any = None) -> Any:
-    """Histogram of the null distribution, with the statistic and the critical value.
+    """Draw a histogram of the null distribution, with the statistic and the critical value.
 
     Parameters
     ----------
     result : CalibrationResult
-        Of any test.
+        Result of any test.
     alpha : float
         Level of the critical value.
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw; new ones by default. They are returned.
     """
     ax = new_axes(ax)
     rejected = result.rejects(alpha)

@@ -1,4 +1,4 @@
-"""What all pictures share."""
+"""Colours and axes that all pictures share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAIN, WARN, GREY, BAND = "#0072b2", "#d55e00", "#808080", 0.2
 
 
 def new_axes(ax: Any, n: int = 1, **options: Any) -> Any:
-    """The axes given, or new ones; with n > 1 an array of them side by side."""
+    """Return the axes given, or new ones; with n > 1 an array of them side by side."""
     if ax is not None:
         return ax
     try:
@@ -20,4 +20,5 @@ def new_axes(ax: Any, n: int = 1, **options: Any) -> Any:
 
 
 def trim(ax: Any) -> None:
+    """Hide the upper and the right border."""
     ax.spines[["top", "right"]].set_visible(False)

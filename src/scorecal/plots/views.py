@@ -1,4 +1,4 @@
-"""What each view of `calibration_test` saw."""
+"""P-values of the views of `calibration_test`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .style import GREY, MAIN, WARN, new_axes, trim
 
 
 def plot_views(result: CombinedResult, *, alpha: float = 0.05, ax: Any = None) -> Any:
-    """Adjusted p-values of the views, the smallest on top; the test's own p-value is the smallest.
+    """Draw the adjusted p-values of the views, the smallest on top; it is that of the test.
 
     Parameters
     ----------
@@ -18,10 +18,7 @@ def plot_views(result: CombinedResult, *, alpha: float = 0.05, ax: Any = None) -
     alpha : float
         Level at which to draw a line.
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw; new ones by default. They are returned.
     """
     ax = new_axes(ax, figsize=(6, 1.0 + 0.28 * len(result.views)))
     views = sorted(result.views, key=lambda view: (view.adjusted_pvalue, view.pvalue))

@@ -21,10 +21,7 @@ def plot_witness(predictions: Predictions, y: Any, *, ax: Any = None) -> Any:
     y : array_like, shape (n, d)
         The targets; 50,000 of them, at random, if there are more.
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw; new ones by default. They are returned.
     """
     at, mean, error = stein_witness(predictions, y)
     ax = new_axes(ax)

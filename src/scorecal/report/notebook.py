@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from html import escape
 
+from .._lib.tables import table
 from ..diagnosis import Diagnosis
+from ..diagnosis.words import sizes_table
 from ..results import CalibrationResult, CombinedResult
-from .sections import table
 
 
 def result_html(result: CalibrationResult) -> str:
+    """A result as HTML: message, views and what cannot be seen, or the facts of a single statistic."""
     if isinstance(result, CombinedResult):
-        views = sorted(result.views, key=lambda view: (view.adjusted_pvalue, view.pvalue))
-        rows = [(view.name, view.sees, f"{view.pvalue:.3g}", f"{view.adjusted_pvalue:.3g}") for view in views]
         unseen = "".join(f"<p>Cannot see here: {escape(what)}</p>" for what in result.cannot_see)
-        return f"<p>{escape(result.message)}</p>{table(('view', 'for', 'p-value', 'adjusted'), rows)}{unseen}"
-    facts = [("statistic", f"{result.statistic:.4g}"), ("p-value", f"{result.pvalue:.3g}"), ("n", str(result.n))]
+        return f"<p>{escape(result.message)}</p>{result.table().html()}{unseen}"
+    facts = [("statistic", f"{result.statistic:.4g}"), ("p-value", f"{result.pvalue:.3g}"), ("n", result.n)]
     facts += [(f"bandwidth, {name}", f"{value:.4g}") for name, value in result.bandwidths.items()]
-    return table(("calibration test", ""), [*facts, ("coordinates", result.coordinates)])
+    return table(("calibration test", ""), [*facts, ("coordinates", result.coordinates)]).html()
 
 
 def diagnosis_html(diagnosis: Diagnosis) -> str:
-    rows = [
-        *zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True),
-        ("overall", diagnosis.overall_bias, diagnosis.overall_confidence_ratio),
-    ]
-    return f"<p>{escape(diagnosis.message)}</p>" + table(("", "bias [predicted sd]", "true / claimed spread"), rows)
+    """A diagnosis as HTML: its sentences and the sizes of what is wrong."""
+    return f"<p>{escape(diagnosis.message)}</p>{sizes_table(diagnosis).html()}"

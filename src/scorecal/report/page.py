@@ -1,4 +1,4 @@
-"""One self-contained HTML page: verdict, pictures, views, sizes, what cannot be seen, and how to repeat it."""
+"""A report as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def report_html(
     alpha: float = 0.05,
     settings: Mapping[str, Any] | None = None,
 ) -> str:
-    """A page with nothing outside itself, to be opened from disk or sent by mail.
+    """Return a report as one HTML page, to be opened from disk or sent by mail; it loads nothing.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def report_html(
     coverage : Coverage, optional
         From `expected_coverage`, for a coverage curve.
     title : str
-        Of the page.
+        Title of the page.
     alpha : float
         Level of the test.
     settings : mapping, optional
-        What the reader should know to repeat it, beside versions: file, seed and the like.
+        What a reader needs to repeat the test, beside versions: file, seed and so on.
 
     Returns
     -------

@@ -16,7 +16,7 @@ _INK = "#010203"  # stands for the colour of the text; no picture uses it for an
 
 
 def picture(draw: Callable[[], Any], caption: str, described: str) -> str:
-    """A figure element with what `draw` draws, which returns axes, a caption, and a description for who cannot see."""
+    """A figure element: what `draw` draws on the axes it returns, a caption, and a description for screen readers."""
     try:
         import matplotlib as mpl
         import matplotlib.pyplot as plt

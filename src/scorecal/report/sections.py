@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 import numpy as np
 import scipy
 
+from .._lib.tables import table
 from ..coverage import Coverage
 from ..diagnosis import Diagnosis
-from ..diagnosis.words import sentences_of
+from ..diagnosis.words import (
+    correlations_table,
+    regions_table,
+    sentences_of,
+    sizes_table,
+    worst_direction_sentence,
+)
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
 from ..predictions import Predictions
 from ..results import CombinedResult
@@ -20,10 +27,11 @@ from .pictures import picture
 
 
 def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
+    """The verdict, its meaning and the message of the test."""
     rejected = result.rejects(alpha)
     verdict = "Calibration is rejected" if rejected else "No evidence against calibration"
     meaning = (
-        "The uncertainty that these predictions state cannot be taken at its word."
+        "The uncertainty that these predictions state cannot be trusted."
         if rejected
         else "The uncertainty that these predictions state agrees with what was observed, as far as this test can see."
     )
@@ -36,23 +44,21 @@ def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
 
 
 def sizes_part(diagnosis: Diagnosis) -> list[str]:
-    rows = list(zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True))
-    overall = ("overall", diagnosis.overall_bias, diagnosis.overall_confidence_ratio)
-    lines = [*rows, overall] if len(rows) > 1 else rows
-    return [
+    """Sizes of what is wrong: sentences, picture and tables."""
+    shown = sizes_table(diagnosis)
+    parts = [
         "<h2>In what way</h2>",
         *(f"<p>{escape(sentence)}</p>" for sentence in sentences_of(diagnosis)),
         picture(
-            lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(lines))),
+            lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(shown.rows))),
             f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
-            "; ".join(f"{name}: bias {off}, ratio {ratio}" for name, off, ratio in rows),
+            "; ".join(f"{name}: bias {off}, ratio {ratio}" for name, off, ratio in shown.rows),
         ),
-        table(
-            ("dimension", "bias [predicted sd]", "true / claimed spread"),
-            lines,
-        ),
-        *_correlations(diagnosis),
+        shown.html(),
     ]
+    if diagnosis.correlations:
+        parts += [correlations_table(diagnosis).html(), f"<p>{escape(worst_direction_sentence(diagnosis))}</p>"]
+    return parts
 
 
 def _one_above_the_other(n_lines: int) -> Any:
@@ -61,26 +67,14 @@ def _one_above_the_other(n_lines: int) -> Any:
     return plt.subplots(2, 1, layout="constrained", figsize=(5.2, 2.4 + 0.6 * n_lines))[1]
 
 
-def _correlations(diagnosis: Diagnosis) -> list[str]:
-    if not diagnosis.correlations:
-        return []
-    rows = [
-        (" and ".join(diagnosis.names[k] for k in pair.dimensions), f"{pair.claimed:.2f}", pair.found)
-        for pair in diagnosis.correlations
-    ]
-    weights = ", ".join(f"{weight:.2f}" for weight in diagnosis.worst_direction.weights)
-    worst = f"Worst direction ({weights}): true / claimed spread {diagnosis.worst_direction.ratio}."
-    return [table(("errors of", "correlation claimed", "found"), rows), f"<p>{escape(worst)}</p>"]
-
-
 def witness_part(predictions: Predictions, y: Any) -> list[str]:
-    """For one or two dimensions."""
+    """The Stein witness, for one or two dimensions."""
     if predictions.dim > 2:
         return []
-    caption = "Where targets are not where they were expected (the Stein witness). "
+    caption = "Where targets lie that were not expected (the Stein witness). "
     if predictions.dim == 1:
-        caption += "All is well where the band holds zero. Above zero there are too few targets further to the right, "
-        caption += "below zero further to the left."
+        caption += "No error where the band contains zero. Above zero, targets are missing further to the right; below "
+        caption += "zero, further to the left."
     else:
         caption += "Arrows lead from where there are too many targets to where there are too few; clear ones are blue."
     described = f"{'A curve' if predictions.dim == 1 else 'Arrows'} over targets in predicted standard deviations."
@@ -88,20 +82,17 @@ def witness_part(predictions: Predictions, y: Any) -> list[str]:
 
 
 def where_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float) -> list[str]:
-    """Regions, and where the statistic comes from over the covariate that tells most."""
+    """Regions, and contributions to the statistic over the covariate whose regions differ most."""
     if not diagnosis.regions:
         return []
-    regions = diagnosis.regions
-    rows = [(region.name, region.n, f"{region.contrast_pvalue:.3g}", f"{region.pvalue:.3g}") for region in regions]
-    head = ("where it differs most", "rows", "p, like the rest", "p, calibrated there")
     parts = ["<h2>Where</h2>"]
     if diagnosis.where is None:
         parts.append("<p>No region clearly differs from the rest.</p>")
-    parts.append(table(head, rows))
-    name = regions[0].covariate
+    parts.append(regions_table(diagnosis).html())
+    name = diagnosis.regions[0].covariate
     # Contributions to a statistic that is hardly more than zero tell nothing.
     if diagnosis.where is not None and result.rejects(alpha) and diagnosis.n == result.n:
-        caption = f"Where the statistic comes from, over {name}: the larger, the more rows there are wrong in one way."
+        caption = f"Contributions to the statistic over {name}: large where many rows are wrong in the same way."
         described = f"Bars: mean contribution of rows to the statistic, {result.statistic:.3g} over all rows."
         parts.append(
             picture(lambda: plot_contributions(result, diagnosis.covariates[name], name=name), caption, described)
@@ -110,28 +101,26 @@ def where_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float) -> li
 
 
 def test_part(result: CombinedResult, alpha: float) -> list[str]:
-    views = sorted(result.views, key=lambda view: (view.adjusted_pvalue, view.pvalue))
+    """The null distribution, and the views with their p-values."""
     return [
         "<h2>The test</h2>",
         picture(
             lambda: plot_null(result, alpha=alpha),
-            "The statistic among draws of what it would be for calibrated predictions.",
+            "The statistic, and its distribution if the predictions were calibrated.",
             f"Histogram of {result.n_resamples} bootstrap draws; the statistic is at {result.statistic:.3g}, and the "
             f"p-value {result.pvalue:.3g}.",
         ),
         picture(
             lambda: plot_views(result, alpha=alpha),
-            "What each view saw: p-values adjusted for having looked at all of them.",
+            "P-values of the views, adjusted for their number.",
             "; ".join(f"{view.name}: {view.adjusted_pvalue:.3g}" for view in result.views),
         ),
-        table(
-            ("view", "for", "p-value", "adjusted"),
-            [(view.name, view.sees, f"{view.pvalue:.3g}", f"{view.adjusted_pvalue:.3g}") for view in views],
-        ),
+        result.table().html(),
     ]
 
 
 def coverage_part(coverage: Coverage) -> list[str]:
+    """The coverage curve."""
     shown = ", ".join(
         f"{100 * coverage.curve(level):.0f} % where it should be {100 * level:.0f} %" for level in (0.5, 0.9)
     )
@@ -140,6 +129,7 @@ def coverage_part(coverage: Coverage) -> list[str]:
 
 
 def repeat_part(result: CombinedResult, given: Mapping[str, Any] | None) -> list[str]:
+    """Settings and versions, to repeat the test."""
     from .. import __version__
 
     versions = {"scorecal": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
@@ -150,15 +140,4 @@ def repeat_part(result: CombinedResult, given: Mapping[str, Any] | None) -> list
         **versions,
         "Python": platform.python_version(),
     }
-    return ["<h2>To repeat it</h2>", table(("setting", "value"), list(settings.items()))]
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join(
-        f'<tr><th scope="row">{escape(str(row[0]))}</th>'
-        + "".join(f"<td>{escape(str(cell))}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
+    return ["<h2>To repeat it</h2>", table(("setting", "value"), settings.items()).html()]

@@ -1,4 +1,4 @@
-"""What is looked at: test functions and kernels in coordinates that show them well, and how they become one p-value."""
+"""The statistics of `calibration_test`, how they become one p-value, and their description in words."""
 
 from .default import default_views
 from .view import KINDS, Gain, Shares, Traits, View

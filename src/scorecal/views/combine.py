@@ -26,7 +26,7 @@ class Combined:
 
 
 def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float = 0.0) -> Combined:
-    """Min-p over views: statistics (V,), their null draws (V, B), weights (V,).
+    """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), weights (V,).
 
     The observed statistics are one of B + 1 replicates, alike if the null hypothesis holds, which get p-values view by
     view, and are put in order by their smallest one, over its weight. A rule that treats all replicates alike is valid
@@ -47,7 +47,7 @@ def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, preci
 
 
 def _log_pvalues(values: np.ndarray) -> np.ndarray:
-    """Of each value among all: its rank, and beyond the largest tenth an exponential tail, as quadratic forms have.
+    """Log p-value of each value among all: by rank, with an exponential tail for the largest tenth.
 
     The rate of the tail is that of the median excess.
     """

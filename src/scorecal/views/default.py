@@ -1,4 +1,4 @@
-"""The views of `calibration_test`, and why these.
+"""The default views of `calibration_test`, and the reasons for them.
 
 Bias, a wrong spread and wrong tails are what users fear most, and what other tests look at: their views weigh most, and
 share about three quarters of the test's level. For Gaussian predictions all features but those of the constant and of
@@ -25,7 +25,7 @@ _NOISE = 1.0
 
 
 def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
-    """Views for targets of dimension `dim`, or for predictions.
+    """Return the default views for targets of dimension `dim`, or for predictions.
 
     Parameters
     ----------

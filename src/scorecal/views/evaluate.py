@@ -1,4 +1,4 @@
-"""From views to what the engine averages: features of rows, or a function of pairs."""
+"""Features of rows, or a function of pairs, for each view: what the engine averages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -
 
 
 def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dict[Any, OwnFeatures]) -> Averaged | None:
-    """What the view averages, and its bandwidths; None where predictions are too much alike for it."""
+    """Features or pair function of a view, and its bandwidths; None where predictions do not differ as it needs."""
     if not view.finite_rank:
         return _pairs(view, frame, rng)
     between = view.distribution_kernel

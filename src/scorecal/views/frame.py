@@ -30,6 +30,7 @@ class ViewFrame:
 
     @cached_property
     def whitening(self) -> Whitening:
+        """Locations and spreads of the predictions."""
         return whitening_of(self.predictions, self.targets[0, ...])
 
     @cached_property
@@ -39,10 +40,12 @@ class ViewFrame:
 
     @cached_property
     def whitened(self) -> tuple[Array, Array]:
+        """Targets and scores in units of their own predictions."""
         return self.whitening.whitened(self.targets, self.scores)
 
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
+        """Targets and scores in units of their own predictions, one dimension at a time."""
         return self.whitening.marginal(self.targets, self.scores)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""From what the views saw to words."""
+"""Words for what the views found."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], frame: ViewFra
 
 
 def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
-    """A bias takes targets away from their centres, together, and so looks like other flaws: what is left of these?"""
+    """Sizes of other flaws beside a bias, which moves targets away from their centres and so looks like them."""
     found = {kind: size for kind, size in _without_spread(sizes).items() if kind not in ("correlation", "shape")}
     unbiased = max((one.unbiased for one in spread), key=abs)
     if abs(unbiased) > _NOTABLE:
@@ -82,7 +82,7 @@ def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, flo
 
 
 def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
-    """One or two sentences."""
+    """The outcome of the test in one or two sentences."""
     if not seen:
         return f"Calibration is not rejected (p = {pvalue:.3g}, n = {n})."
     also = f" Also seen: {', '.join(_SHORT.get(kind, kind) for kind in seen[1:])}." if len(seen) > 1 else ""
@@ -90,7 +90,7 @@ def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
 
 
 def _kind(sees: str, size: float, spread: Spread) -> str:
-    """What the view is for; but spread and shape are told apart by second moments, which see spread alone."""
+    """Kind of miscalibration that a view names; second moments, which see spread alone, tell spread from shape."""
     if sees not in ("confidence", "shape"):
         return sees
     clearest = max([spread.overall, *spread.alone], key=abs)
@@ -117,7 +117,7 @@ def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
 
 
 def _size(result: ViewResult) -> float:
-    """How many standard errors a single number would be off with such a p-value, beyond the B draws by a gamma law."""
+    """Number of standard errors that correspond to the p-value; beyond the B draws, by a gamma distribution."""
     from scipy.stats import norm, pearson3, skew
 
     null = result.null_distribution
@@ -129,7 +129,7 @@ def _size(result: ViewResult) -> float:
 
 
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, n_resamples: int) -> tuple[str, ...]:
-    """What this test could not have seen with these predictions and views, in words."""
+    """Sentences on what this test could not see with these predictions and views."""
     n, spots = int(frame.reference.shape[0]), []
     least = max(1.0 / (n_resamples + 1.0), 2.0 ** (1 - n))
     if least > 0.05:

@@ -14,7 +14,7 @@ _ROUNDING = 1e-3  # whitened and marginal coordinates that differ by less are th
 
 @dataclass(frozen=True)
 class Spread:
-    """All but the ratios in standard errors; below 0, targets spread too much."""
+    """Second moments less what is claimed, in standard errors but for the ratios; below 0, targets spread too much."""
 
     ratio: float  # of the second moment to what is claimed
     marginal_ratio: float  # the same with each dimension in units of its own spread
@@ -26,7 +26,7 @@ class Spread:
 
 
 def spread_in(frame: ViewFrame, coordinates: str) -> Spread:
-    """In the coordinates of a view; of single dimensions, where these are whitened or marginal."""
+    """Second moments in the coordinates of a view; for whitened or marginal ones, also of single dimensions."""
     z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates)
     dim = z.shape[2]
     traces = _traces(z, s, shares)
@@ -62,7 +62,7 @@ def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:
-    """A shift moves the mean of f by -Cov(f, s) times it, and that of s by -Cov(s, s): f is regressed on s."""
+    """Mean of f, less the part that a shift explains, by regression on s: a shift moves both means by covariances."""
     n, dim = off.shape
     if n < 4 * dim + 10:  # too few for a regression
         return _in_errors(centred)

@@ -33,7 +33,7 @@ class RowKernel(Protocol):
 
 @runtime_checkable
 class FrameFeatures(Protocol):
-    """In place of a kernel between targets: features of mean zero, (rows, q), from the frame alone."""
+    """Features of mean zero, (rows, q), computed from the frame, in place of a kernel between targets."""
 
     def frame_features(self, frame: ViewFrame, rows: slice) -> Array: ...
 
@@ -71,8 +71,9 @@ class Gain:
 
 @dataclass(frozen=True)
 class Shares:
-    """In place of a target kernel, for `GaussianMixture`: the probability of each component given the target, less its
-    weight. Its mean is zero, also of modes so far apart that scores do not see their weights.
+    """Probability of each component of a `GaussianMixture` given the target, less its weight; for `target_kernel`.
+
+    Its mean is zero, also for modes so far apart that scores do not see their weights.
     """
 
     def frame_features(self, frame: ViewFrame, rows: slice) -> Array:
@@ -86,7 +87,7 @@ class View:
     Parameters
     ----------
     name : str
-        What the result calls it.
+        Name of the view on the result.
     sees : {"bias", "confidence", "correlation", "dependence", "shape", "modes", "any"}
         The kind of miscalibration that it names.
     target_kernel : kernel of finite rank, `kernels.Gaussian` or `kernels.IMQ`
