@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays
-from .capabilities import Prior, Samplable, prior_of
+from .capabilities import HasMoments, Prior, Samplable, prior_of
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
 from .protocol import Predictions, check_predictions, draw_samples, held_array
@@ -39,12 +39,16 @@ class Joined:
         return array_namespace(*scores).concat(scores, axis=-2)
 
 
-@dataclass(frozen=True, eq=False)
-class JoinedSamplers(Joined):
-    """Predictions that can both be sampled; the first draws are those of `first` alone."""
-
+class _JoinedDraws(Joined):
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         return _draw_apart((self.first, self.second), n_samples, rng)
+
+
+class _JoinedMoments(Joined):
+    def moments(self) -> tuple[Array, Array]:
+        parts = zip(self.first.moments(), self.second.moments(), strict=True)  # type: ignore[attr-defined]
+        mean, covariance = (array_namespace(*pair).concat(pair, axis=0) for pair in parts)
+        return mean, covariance
 
 
 def join(p: Predictions, q: Predictions, *, draws_apart: bool = False) -> Predictions:
@@ -68,7 +72,13 @@ def _join(p: Predictions, q: Predictions) -> Predictions:
     mixture, mixture2 = _as_mixture(p), _as_mixture(q)
     if mixture is not None and mixture2 is not None:
         return _join_mixtures(mixture, mixture2)
-    return JoinedSamplers(p, q) if isinstance(p, Samplable) and isinstance(q, Samplable) else Joined(p, q)
+    shared = [
+        kind
+        for capability, kind in ((Samplable, _JoinedDraws), (HasMoments, _JoinedMoments))
+        if isinstance(p, capability) and isinstance(q, capability)
+    ]
+    joined: Predictions = type("Joined", (*shared, Joined), {})(p, q)  # with the capabilities that both have
+    return joined
 
 
 def _draw_apart(parts: tuple[Predictions, Predictions], n_samples: int, rng: Any) -> Array:

@@ -12,7 +12,7 @@ from .._lib.arrays import Array, to_numpy
 from .pairing import Pairing
 from .signs import Signs
 
-__all__ = ["Averages", "Null", "RandomSigns", "StudentT", "UStatistics", "as_null"]
+__all__ = ["Averages", "Null", "RandomSigns", "Signs", "StudentT", "UStatistics", "as_null"]
 
 
 @dataclass(frozen=True, eq=False)
