@@ -1,11 +1,37 @@
-"""Fixtures: a backend, and a dask cluster."""
+"""Fixtures: a backend, and a dask cluster. And settings of JAX, which compiles every operation for every shape."""
 
+import mmap
+import os
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from backends import make_backend
+
+
+def pytest_configure(config):
+    """What JAX compiles is kept for the next run and for other processes, and is hardly optimised."""
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.rootpath / ".pytest_cache" / "jax"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    os.environ.setdefault("XLA_FLAGS", xla_flags())
+
+
+def xla_flags():
+    """Two fifths less time to compile; at level 0, some derivatives come out infinite.
+
+    A flag that a release of JAX does not know would end the process.
+    """
+    wanted = {"xla_backend_optimization_level": "1", "xla_cpu_use_fusion_emitters": "false"}
+    library = find_spec("jaxlib")
+    path = Path(library.submodule_search_locations[0]) / "libjax_common.so" if library else Path()
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
+        return " ".join(f"--{name}={value}" for name, value in wanted.items() if code.find(name.encode()) >= 0)
 
 
 @pytest.fixture(params=["numpy", "torch", "cuda", "jax", "strict"])
