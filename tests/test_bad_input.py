@@ -114,7 +114,7 @@ BAD = [
     ("unknown base", lambda: K.GFD(base="prior"), ValueError, "base", "'prior'"),
     ("no base point", lambda: K.GFD(n_base=0), ValueError, "n_base", "0"),
     ("half a base point", lambda: K.KGFD(n_base=1.5), ValueError, "n_base", "1.5"),
-    ("points and a number", lambda: K.GFD(base=POINTS, n_base=3), ValueError, "n_base", "leave it None"),
+    ("points and a number", lambda: K.GFD(base=POINTS, n_base=3), ValueError, "n_base", "must be None"),
     ("flat base", lambda: K.GFD(base=POINTS[0]), ValueError, "base", "(2,)"),
     ("negative samples", lambda: K.MMD(n_samples=-1), ValueError, "n_samples", "-1"),
     ("no resample", lambda: run(n_resamples=0), ValueError, "n_resamples", "0"),
@@ -312,5 +312,5 @@ def test_values_are_not_looked_at_while_jax_traces():
     assert np.isnan(value)
     with pytest.raises(TypeError, match="while JAX is tracing"):
         jax.jit(lambda m, y: sc.kccsd_test(sc.Gaussian(m, 1.0), y))(MEAN, Y)
-    with pytest.raises(TypeError, match="give `ground` a number"):
+    with pytest.raises(TypeError, match="`ground` must have a number"):
         jax.jit(lambda m, y: sc.kccsd(sc.Gaussian(m, 1.0), y, distribution_kernel=K.KGFD()))(MEAN, Y)

@@ -393,7 +393,7 @@ BAD = [
     ("float classes", lambda: sc.skce_test(CLASSES, [0.0, 1.0, 1.0, 0.0]), TypeError, "y", "float64"),
     ("too few classes", lambda: sc.skce_test(CLASSES, [0, 1]), ValueError, "y", "(2,)"),
     ("one prediction of classes", lambda: sc.skce_test(sc.Categorical([[0.5, 0.5]]), [0]), ValueError, "y", "at least 2"),
-    ("kernel on classes", lambda: sc.skce_test(CLASSES, [0, 1, 1, 0], target_kernel=K.Gaussian()), ValueError, "target_kernel", "Classes"),
+    ("kernel on classes", lambda: sc.skce_test(CLASSES, [0, 1, 1, 0], target_kernel=K.Gaussian()), ValueError, "target_kernel", "for classes"),
     ("scores of classes", lambda: sc.skce_test(CLASSES, [0, 1, 1, 0], distribution_kernel=K.GFD()), TypeError, "distribution_kernel", "MMD"),
     ("KCCSD of classes", lambda: sc.kccsd_test(CLASSES, [0, 1, 1, 0]), TypeError, "predictions", "Categorical"),
     ("no sampler", lambda: sc.skce_test(Unsampled(), Y, distribution_kernel=K.GFD(n_base=2)), TypeError, "predictions", "MALA"),

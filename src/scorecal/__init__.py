@@ -89,7 +89,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Load what not every user needs when it is first asked for."""
+    """Import a module that not every user needs when it is first used."""
     if name in ("experiments", "plots", "report"):
         return _import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The test that we recommend: several views of the same data, one bootstrap, one p-value."""
+"""The recommended test: several views of the same data, one bootstrap, one p-value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def calibration_test(
 
     The null hypothesis is that every target is a draw from its own prediction: given the prediction P, Y ~ P. Several
     views look at the same data, each for one kind of miscalibration: bias, wrong spread, wrong correlation, wrong
-    shape, and what depends on the prediction. One bootstrap serves them all and makes one p-value of them.
+    shape, and what depends on the prediction. One bootstrap combines them into one p-value.
 
     Parameters
     ----------
@@ -51,16 +51,16 @@ def calibration_test(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     views : sequence of View, optional
-        What to look at; `views.default_views(predictions)` by default.
+        The views to use; `views.default_views(predictions)` by default.
     coordinates : callable, optional
-        As for `kccsd_test`, before targets are whitened: for `Scores` on a bounded support, say.
+        As for `kccsd_test`, applied before targets are whitened; for example, for `Scores` on a bounded support.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
-        Which pairs of rows are averaged by the views that compare pairs; with signs in all cases. Other views average
-        all pairs at no cost.
+        Which pairs of rows are averaged by the views that compare pairs, always with random signs. Other views average
+        all pairs at no extra cost.
     null : "signs" or a value of `nulls`, optional
-        How the null distribution of all views comes about; by random signs by default.
+        How the null distribution of all views is found; by default from random signs.
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
@@ -70,7 +70,7 @@ def calibration_test(
     -------
     CombinedResult
         With `pvalue`, `message`, `seen`, `views` (each with its own `pvalue` and `adjusted_pvalue`), `cannot_see`, and
-        what `kccsd_test` returns.
+        the attributes of `CalibrationResult`.
 
     Notes
     -----
@@ -78,12 +78,12 @@ def calibration_test(
     score :math:`\Sigma_i^{1/2} s_i` (`coordinates.whiten`). The map depends on the prediction only, so the test is as
     valid as without it. A test function :math:`\phi` then gives the feature :math:`f_i = s \cdot \phi(z) +
     \mathrm{div} \phi(z)`, of mean zero if the predictions are calibrated; a view is the U-statistic of
-    :math:`k(P_i, P_j) f_i \cdot f_j`, which for a constant k costs no pairs, and is then corrected for the skewness of
-    f [1]. Random signs give its null distribution, the same signs for all views; p-values of the views are ranks
-    among all draws, with an exponential tail, and the observed data are ranked among the draws by the smallest one.
+    :math:`k(P_i, P_j) f_i \cdot f_j`, which for a constant k needs no pairs, and is then corrected for the skewness of
+    f [1]. Random signs, the same for all views, give its null distribution. P-values of the views are ranks among all
+    draws, with an exponential tail, and the observed data are ranked among the draws by the smallest of them.
 
-    Scores do not see the weights of modes that are far apart. Mixtures and posteriors of diffusion models can have
-    noise, with which they do; `cannot_see` tells where that is not so.
+    Scores do not see the weights of modes that are far apart, unless noise is added, which mixtures and posteriors of
+    diffusion models allow; `cannot_see` says where this is not so.
 
     Rows must be independent. Time grows as n^2, for one of the views, and memory as n.
 
@@ -110,7 +110,7 @@ def calibration_test(
     frames: dict[float, ViewFrame] = {0.0: frame_of(predictions, y, 0.0, generator, coordinates)}
     frame = frames[0.0]
     if not has_values(frame.reference):
-        raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside.")
+        raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
     if views is None:
         chosen = default_views(predictions if coordinates is None else frame.predictions.dim)
     else:
@@ -125,9 +125,9 @@ def calibration_test(
             used.append(view)
             found.append(evaluated)
     if not used:
-        raise ValueError("`views` see nothing here: they compare predictions, and all predictions are alike.")
+        raise ValueError("`views` see nothing here: they all compare predictions, and all predictions are alike.")
     functions, bandwidths = zip(*found, strict=True)
-    null_used = options.null or RandomSigns()  # for all views, whatever the estimator of pairs
+    null_used = options.null or RandomSigns()  # one null for all views, whatever the estimator
     results = infer_all(functions, frame.reference, bandwidths, null_used, n_resamples, generator, options=options)
     combined = combine(
         np.array([result.statistic for result in results]),

@@ -1,4 +1,4 @@
-"""From what is averaged to a result: one call of the engine, and the rank of the statistic among its null draws."""
+"""Results from statistics: one pass of the engine, and the rank of the statistic among its null draws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .results import CalibrationResult, calibration_result, check_overflow
 
 
 def value_of(statistic: Statistic) -> Array:
-    """The U-statistic alone, a 0-d array that keeps its derivatives."""
+    """Return the U-statistic alone, a 0-d array that keeps its derivatives."""
     value = u_statistics([statistic.function], statistic.reference).statistic[0]
     if has_values(value):
         check_overflow(as_float(value))
@@ -26,7 +26,7 @@ def value_of(statistic: Statistic) -> Array:
 def infer(
     statistic: Statistic, n_resamples: int, rng: np.random.Generator, options: ComputeOptions
 ) -> CalibrationResult:
-    """The U-statistic ranked among draws of its null distribution."""
+    """Return the U-statistic, ranked among draws from its null distribution."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
     (result,) = infer_all(functions, statistic.reference, bandwidths, options.null, n_resamples, rng, options=options)
     return replace(result, coordinates=statistic.coordinates)
@@ -43,10 +43,10 @@ def infer_all(
     options: ComputeOptions | None = None,
     tile: int | None = None,
 ) -> list[CalibrationResult]:
-    """Several U-statistics in one pass over the pairs, each ranked among draws of its null distribution."""
+    """Return several U-statistics, computed in one pass, each ranked among draws from its null distribution."""
     if not has_values(reference):
         raise TypeError(
-            "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside."
+            "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside `jax.jit`."
         )
     used = [
         {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in names.items()}

@@ -54,21 +54,20 @@ def kccsd_test(
         The n observed targets; (n,) for d = 1.
     distribution_kernel : optional
         Kernel between predictions: `kernels.GFD` (the default), `KGFD`, `MMD` or `Wasserstein`; or an operator-valued
-        one, `kernels.Operator` or `kernels.OperatorFunction`. `kernels.Constant` makes no difference between them.
+        one, `kernels.Operator` or `kernels.OperatorFunction`. `kernels.Constant` treats all predictions alike.
     target_kernel : optional
         Kernel between targets: `kernels.Gaussian` (the default), `kernels.IMQ`, or one of finite rank, such as
         `kernels.Linear`.
     coordinates : callable, optional
-        The space in which targets are judged: `coordinates.unconstrain(...)`, `coordinates.standardise(...)`, or a
-        function from (predictions, y) to (predictions, targets, scores at the targets). None: as given, but without
-        a boundary where the predictions say that their support has one; the result tells.
+        The map of targets and scores before the test: `coordinates.unconstrain(...)`, `coordinates.standardise(...)`,
+        or a function from (predictions, y) to (predictions, targets, scores at the targets). None: the identity or, if
+        the predictions have a bounded support, a map to a space without a boundary; see `coordinates` of the result.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
     null : "signs" or a value of `nulls`, optional
-        How the null distribution comes about. By default by random signs, or by Student's t where `estimator` is
-        "linear".
+        How the null distribution is found: by default from random signs, or, if `estimator` is "linear", Student's t.
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional
@@ -76,8 +75,8 @@ def kccsd_test(
         core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed
         wherever it runs them.
     precision : {"mixed", "full"}
-        Of float32 data on a GPU: products with signs in float16, whose error is far below that of any number of draws,
-        or in float32. The statistic is of the precision of the data either way.
+        For float32 data on a GPU: products with signs in float16, whose error is far below that of any number of draws,
+        or in float32. The statistic has the precision of the data either way.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order. The same seed gives the same result on every backend.
 
@@ -95,11 +94,10 @@ def kccsd_test(
     at :math:`(y_i, y_j)` (eq. 9 and 10 of [1]). It has mean zero if the predictions are calibrated. Its null
     distribution is that of :math:`\sum_{i \ne j} e_i e_j H_{ij} / (n (n - 1))` with random signs e.
 
-    The densities must vanish at the boundary of the space: predictions that carry a bounded `support` are mapped to
-    one without a boundary. Rows must be independent. Arrays of NumPy, torch and
-    JAX are computed on where they are and in their dtype (in float64 where float32 would lose the distances); tiles
-    are added up in float64. Time grows as n^2. Memory grows as n: besides the arrays given, their embeddings and one
-    bit for each sign, tiles take at most 256 MB.
+    Densities must vanish at the boundary of the space, so predictions that carry a bounded `support` are mapped to a
+    space without a boundary. Rows must be independent. Arrays of NumPy, torch and JAX stay on their device and in their
+    dtype (but in float64 where float32 would lose the distances); tiles are summed in float64. Time grows as n^2.
+    Memory grows as n: besides the arrays, their embeddings and one bit for each sign, tiles take at most 256 MB.
 
     References
     ----------
@@ -134,12 +132,12 @@ def kccsd(
     coordinates: Coordinates | None = None,
     rng: Any = None,
 ) -> Array:
-    """The statistic of `kccsd_test` alone, differentiable with torch and JAX, and under `jax.jit`.
+    """Return the statistic of `kccsd_test` alone, differentiable with torch and JAX, and under `jax.jit`.
 
-    Parameters are those of `kccsd_test`; with the same ones, `rng` included, the value is that of its `statistic`.
-    Derivatives go through targets, scores, the parameters behind them, and the bandwidths found by the median
-    heuristic; a ground bandwidth counts as a constant, and must be a number while JAX is tracing. Derivatives in
-    reverse mode keep every tile, so that their memory grows as n^2.
+    Parameters are those of `kccsd_test`; for the same arguments and `rng`, the value is that of its `statistic`.
+    Derivatives pass through targets, scores, the parameters behind them, and the bandwidths of the median heuristic; a
+    ground bandwidth is held constant, and must be a number while JAX is tracing. Derivatives in reverse mode keep every
+    tile, so their memory grows as n^2.
 
     Returns
     -------
@@ -165,7 +163,7 @@ def kccsd_statistic(
     coordinates: Coordinates | None,
     rng: np.random.Generator,
 ) -> Statistic:
-    """Predictions -> coordinates -> kernels -> statistics."""
+    """Return the function to average, from predictions, targets, kernels and coordinates."""
     located = locate(coordinates, predictions, y, rng)
     if isinstance(distribution_kernel, OperatorFunction):
         return _of_function(distribution_kernel, target_kernel, located)
@@ -175,7 +173,7 @@ def kccsd_statistic(
     between = as_distribution_kernel(distribution_kernel, GFD())
     grams: list[Any] = []
     bandwidths: dict[str, Any] = {}
-    if not (isinstance(between, Constant) and isinstance(kernel, FiniteRank)):  # which needs no pairs
+    if not (isinstance(between, Constant) and isinstance(kernel, FiniteRank)):  # that case needs no pairs
         gram, bandwidths = distribution_gram(between, located.predictions, located.scores, rng)
         grams = [gram]
     width = target_bandwidth(kernel, located.targets)
@@ -186,7 +184,7 @@ def kccsd_statistic(
 
 def _of_function(operator: OperatorFunction, target_kernel: Any, located: Located) -> Statistic:
     if target_kernel is not None:
-        raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function holds both kernels.")
+        raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function includes both kernels.")
     function = function_stein(operator, located.targets, located.scores)
     return Statistic(function, located.targets, {}, located.coordinates)
 
@@ -195,7 +193,7 @@ def _of_operator(
     operator: Operator, kernel: Radial | FiniteRank, located: Located, rng: np.random.Generator
 ) -> Statistic:
     if isinstance(kernel, FiniteRank):
-        raise TypeError("`target_kernel` must be `kernels.Gaussian` or `kernels.IMQ` with `Operator`.")
+        raise TypeError(f"`target_kernel` must be `kernels.Gaussian` or `IMQ` with `Operator`, but is {kernel!r}.")
     dim = located.predictions.dim
     for r, (_, matrix) in enumerate(operator.terms):
         if matrix.shape[0] != dim:
@@ -218,7 +216,7 @@ def _of_operator(
 
 
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:
-    """Bandwidths of several terms are told apart by their numbers: "distribution 0" and so on."""
+    """Merge the bandwidths of several terms, numbered as in "distribution 0"."""
     if len(bandwidths) == 1:
         return bandwidths[0]
     return {f"{name} {r}": value for r, names in enumerate(bandwidths) for name, value in names.items()}

@@ -44,9 +44,9 @@ def kcsd_test(
 ) -> CalibrationResult:
     """Test whether predictions are the conditional distributions of the targets given the inputs.
 
-    The null hypothesis, that Y given x is a draw from the prediction at x, says more than calibration: a calibrated
-    model may ignore what x tells. The statistic is that of `kccsd_test` with a kernel on inputs in place of the kernel
-    between predictions [1].
+    The null hypothesis, that Y given x is a draw from the prediction at x, is stronger than calibration: a calibrated
+    model may ignore x. The statistic is that of `kccsd_test` with a kernel between inputs in place of that between
+    predictions [1].
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def kcsd_test(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     x : array_like, shape (n, p)
-        The inputs; (n,) for p = 1. Bring columns to comparable units: distances between rows are what counts.
+        The inputs; (n,) for p = 1. Bring columns to comparable units: the kernel depends on distances between rows.
     input_kernel, target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
     coordinates, n_resamples, estimator, null, memory, workers, precision, rng
@@ -99,10 +99,9 @@ def kcsd(
     coordinates: Coordinates | None = None,
     rng: Any = None,
 ) -> Array:
-    """The statistic of `kcsd_test` alone, a 0-d array, differentiable with torch and JAX.
+    """Return the statistic of `kcsd_test` alone, a 0-d array, differentiable with torch and JAX.
 
-    Parameters are those of `kcsd_test`. Nothing is drawn, so `rng` changes nothing, but for predictions of targets with
-    noise.
+    Parameters are those of `kcsd_test`. `rng` is used only for predictions of targets with noise.
     """
     return value_of(kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, as_generator(rng)))
 
@@ -132,6 +131,10 @@ def ksd_test(
     target_kernel, coordinates, n_resamples, estimator, null, memory, workers, precision, rng
         As for `kccsd_test`.
 
+    Returns
+    -------
+    CalibrationResult
+
     Examples
     --------
     >>> import numpy as np, scorecal as sc
@@ -149,8 +152,8 @@ def ksd_test(
 
 
 def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
-    """Targets (n, d) and the scores of the one distribution there."""
-    if isinstance(predictions, Scores):  # of the one distribution, at the targets
+    """Return targets (n, d) and the scores of the one distribution at them."""
+    if isinstance(predictions, Scores):  # of one distribution, at all targets
         return locate(coordinates, predictions, y, rng)
     targets = as_rows(y, predictions)
     if predictions.n != 1:
@@ -177,14 +180,14 @@ def kcsd_statistic(
     coordinates: Coordinates | None,
     rng: np.random.Generator,
 ) -> Statistic:
-    """Predictions -> coordinates -> kernels -> statistics."""
+    """Return the function to average, from predictions, targets, inputs, kernels and coordinates."""
     input_kernel = as_radial_kernel("input_kernel", input_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     located = locate(coordinates, predictions, y, rng)
     inputs, targets = as_arrays(x=x, y=located.targets)
     inputs = inputs[:, None] if inputs.ndim == 1 else inputs
     if inputs.ndim != 2 or inputs.shape[0] != predictions.n or inputs.shape[1] == 0:
-        raise ValueError(f"`x` must have shape (n, p) = ({predictions.n}, p), but has {tuple(inputs.shape)}.")
+        raise ValueError(f"`x` must have shape (n, p) = ({predictions.n}, p), but has shape {tuple(inputs.shape)}.")
     check_finite("x", inputs)
     (scores, _) = as_arrays(scores=located.scores, y=targets)
     return _stein_statistic(located._replace(targets=targets, scores=scores), target_kernel, inputs, input_kernel)
@@ -194,7 +197,7 @@ def kcsd_statistic(
 def _stein_statistic(
     located: Located, kernel: Radial, inputs: Array | None = None, input_kernel: Radial | None = None
 ) -> Statistic:
-    """H with a kernel between inputs; without inputs, with the constant kernel."""
+    """Return the function to average with a kernel between inputs, or, without inputs, with the constant kernel."""
     grams, bandwidths = [], {}
     if inputs is not None and input_kernel is not None:
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)

@@ -27,12 +27,12 @@ from .statistics import cast_gram, sufficient_dtype, surprise_of
 
 @dataclass(frozen=True, eq=False)
 class SKCEResult(CalibrationResult):
-    """Outcome of `skce_test`: a `CalibrationResult`, and how its expectations were found.
+    """Outcome of `skce_test`: a `CalibrationResult`, and how its expectations were computed.
 
     Attributes
     ----------
     expectations : {"exact", "classes", "samples", "mcmc"}
-        In closed form for Gaussians and their mixtures, or for classes; from draws; from Markov chains.
+        In closed form for Gaussians and their mixtures; by sums over classes; from draws; from Markov chains.
     acceptance : float or None
         Mean acceptance rate of the chains.
     """
@@ -89,7 +89,7 @@ def skce_test(
     Returns
     -------
     SKCEResult
-        `expectations` says which of the four ways was taken.
+        `expectations` says how expectations were computed.
 
     Notes
     -----
@@ -97,8 +97,8 @@ def skce_test(
 
     .. math:: G_{ij} = k(P_i, P_j) (l(y_i, y_j) - E l(Z_i, y_j) - E l(y_i, Z_j) + E l(Z_i, Z_j)), Z_i \sim P_i
 
-    (eq. 2 to 4 of [1], after [2]). From Markov chains that have not reached their predictions it rejects calibrated
-    predictions too: `kccsd_test` needs no draws.
+    (eq. 2 to 4 of [1], after [2]). With Markov chains that have not converged it also rejects calibrated predictions;
+    `kccsd_test` needs no draws.
 
     References
     ----------
@@ -135,9 +135,9 @@ def skce(
     sampler: MALA | None = None,
     rng: Any = None,
 ) -> Array:
-    """The statistic of `skce_test` alone, a 0-d array; differentiable with torch and JAX where it is exact.
+    """Return the statistic of `skce_test` alone, a 0-d array; differentiable with torch and JAX where it is exact.
 
-    Parameters are those of `skce_test`; with the same ones, `rng` included, the value is that of its `statistic`. While
+    Parameters are those of `skce_test`; for the same arguments and `rng`, the value is that of its `statistic`. While
     JAX is tracing, the ground bandwidth of the default kernel must be a number: `kernels.MMD(kernels.Gaussian(1.0))`.
 
     Examples
@@ -163,7 +163,7 @@ def skce_statistic(
     sampler: MALA | None,
     rng: np.random.Generator,
 ) -> tuple[Statistic, dict[str, Any]]:
-    """What is averaged, and how expectations were found."""
+    """Return the function to average, and how expectations were computed."""
     check_count("n_samples", n_samples, optional=True)
     if sampler is not None and not isinstance(sampler, MALA):
         raise TypeError(f"`sampler` must be `MALA(...)` or None, but is {sampler!r}.")
@@ -171,7 +171,7 @@ def skce_statistic(
     distribution_kernel = as_distribution_kernel(distribution_kernel, MMD() if samplable else GFD())
     if isinstance(predictions, Categorical):
         if target_kernel is not None or n_samples is not None or sampler is not None:
-            raise ValueError("Classes need no `target_kernel`, `n_samples` or `sampler`: all sums over them are exact.")
+            raise ValueError("`target_kernel`, `n_samples` and `sampler` must be None for classes: sums are exact.")
         return _class_statistic(predictions, y, distribution_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     targets = as_targets(y, predictions)
@@ -191,11 +191,11 @@ def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKerne
             f"`distribution_kernel` must be `kernels.MMD` for classes, which have no scores, but is {kernel!r}."
         )
     if kernel.n_samples is not None or kernel.ground != MMD().ground:
-        raise ValueError("`distribution_kernel` for classes takes a `bandwidth` only: classes are equal or not.")
+        raise ValueError("`distribution_kernel` for classes may set `bandwidth` only: classes are equal or not.")
     residuals = predictions.residuals(y)
     if predictions.n < 2:
         raise ValueError(f"`y` must hold at least 2 targets, but has {predictions.n}.")
-    probabilities = Euclidean(predictions.probabilities)  # the MMD of classes, since unequal ones have kernel 0
+    probabilities = Euclidean(predictions.probabilities)  # the MMD of classes: the kernel between different ones is 0
     bandwidth = resolve_bandwidth(kernel.bandwidth, probabilities, residuals)
     gram = gram_of(probabilities, bandwidth, "gaussian")
     how = {"expectations": "classes", "acceptance": None}

@@ -24,7 +24,7 @@ class Coverage:
     levels : ndarray, shape (n,)
         For each target, the level of the smallest highest-density region that holds it; uniform if calibrated.
     pvalue : float
-        Of the one-sided test that regions hold at least what they claim; small if predictions are over-confident.
+        P-value of the one-sided test that regions hold at least their nominal share; small if over-confident.
     n : int
         Number of targets.
     """
@@ -46,29 +46,29 @@ class Coverage:
         return np.maximum(curve - half, 0.0), np.minimum(curve + half, 1.0)
 
     def plot(self) -> Any:
-        """Draw the coverage curve with its band; returns matplotlib axes."""
+        """Draw the coverage curve with its band, and return matplotlib axes."""
         from .plots import plot_coverage
 
         return plot_coverage(self)
 
     def conservative(self, alpha: float = 0.05) -> bool:
-        """False if, at level `alpha`, some regions hold less than they claim."""
+        """Return False if, at level `alpha`, some regions hold less than their nominal share."""
         return self.pvalue > check_share("alpha", alpha)
 
 
 def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None = None, rng: Any = None) -> Coverage:
-    """How often targets lie inside the highest-density regions of their predictions.
+    """Return how often targets lie inside the highest-density regions of their predictions.
 
     Parameters
     ----------
     predictions : Predictions
-        With `log_prob` and `sample`; for Gaussians neither is used.
+        Predictions with `log_prob` and `sample`; for Gaussians neither is used.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     n_samples : int, optional
-        Draws from each prediction. None: the closed form for Gaussians, otherwise 1000.
+        Number of draws from each prediction. None: the closed form for Gaussians, otherwise 1000.
     rng : seed or numpy.random.Generator, optional
-        Source of the draws, where there are any.
+        Source of the draws, if any.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None
     Notes
     -----
     Calibrated predictions are conservative (proposition 5.2), but not the other way round: coverage does not see a bias
-    that varies in sign, nor predictions that are too wide. The one-sided p-value is that of Kolmogorov and Smirnov.
+    that varies in sign, nor predictions that are too wide. The p-value is that of a one-sided Kolmogorov-Smirnov test.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None
         levels = _gaussian_levels(predictions, targets)
     else:
         levels = _sampled_levels(predictions, targets, n_samples or DEFAULT_N_SAMPLES, as_generator(rng))
-    # Over-confident: levels too large, their distribution function below the diagonal.
+    # Over-confidence makes levels too large, and their distribution function falls below the diagonal.
     return Coverage(levels, float(kstest(levels, "uniform", alternative="less").pvalue), len(levels))
 
 
 def _gaussian_levels(predictions: Gaussian, targets: Array) -> np.ndarray:
-    """The density falls with the Mahalanobis distance, whose square is chi-square."""
+    """Levels in closed form: the density falls with the Mahalanobis distance, whose square is chi-square."""
     from scipy.special import chdtr
 
     gap = targets - predictions.mean
@@ -114,7 +114,7 @@ def _gaussian_levels(predictions: Gaussian, targets: Array) -> np.ndarray:
 
 
 def _sampled_levels(predictions: Any, targets: Array, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Rank of the target's density among those of draws, ties and the ends broken at random: uniform if calibrated."""
+    """Levels as ranks of the target's density among those of draws, uniform if calibrated; ties broken at random."""
     at_target = evaluate_log_prob(predictions, targets)
     xp = array_namespace(targets)
     higher, equal = np.zeros(predictions.n), np.zeros(predictions.n)

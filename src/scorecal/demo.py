@@ -1,6 +1,6 @@
 """`scorecal demo`: six forecasts of tomorrow's highest temperature, and whether their uncertainty can be trusted.
 
-Real weather, Seattle 2012-2015. Forecasts learn on the even weeks and are judged on every other day of the odd ones.
+Real weather, Seattle 2012-2015. Forecasters learn on the even weeks and are judged on every other day of the odd ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .results import CombinedResult
 
 @dataclass(frozen=True, eq=False)
 class Weather:
-    """Rows are days: features known the day before, the season alone, today's high, and the high to forecast."""
+    """Weather by day: features known the day before, the season alone, today's high, and the high to forecast."""
 
     features: np.ndarray
     season: np.ndarray
@@ -28,6 +28,8 @@ class Weather:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
+    """Outcome of the test for one forecaster, with the coverage of its 90 % intervals and its bias."""
+
     forecaster: str
     predictions: Gaussian
     targets: np.ndarray
@@ -37,6 +39,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
+        """The verdict in words."""
         if not self.result.rejects():
             return "no evidence against it"
         warm = "warm" if self.bias > 0 else "cold"
@@ -51,6 +54,7 @@ class Verdict:
 
 
 def load() -> Weather:
+    """Load the weather of Seattle, one row for each day."""
     path = files("scorecal") / "data" / "seattle_weather.csv"
     table = np.loadtxt(path.read_text().splitlines()[3:], delimiter=",", usecols=(1, 2, 3, 4))
     high, low, rain, wind = table.T
@@ -61,7 +65,7 @@ def load() -> Weather:
 
 
 def forecasts(weather: Weather, learn: np.ndarray, judge: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Means and standard deviations of six forecasters, learned on some days, for others."""
+    """Means and standard deviations of six forecasters, learned on the days `learn`, for the days `judge`."""
     x, y, season = weather.features, weather.tomorrow, weather.season
     coefficients = np.linalg.lstsq(x[learn], y[learn], rcond=None)[0]
     mean, residuals = x[judge] @ coefficients, y[learn] - x[learn] @ coefficients
@@ -93,7 +97,7 @@ def _seasonal_scale(season: np.ndarray, residuals: np.ndarray, wanted: np.ndarra
 
 
 def _nearest(x: np.ndarray, y: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean over the three most similar days and, the mistake, its error on the days it has seen."""
+    """Mean of the three most similar days and, as the mistake to be found, its error on the training days."""
 
     def predict(points: np.ndarray) -> np.ndarray:
         gaps = (points[:, None, 1:] - x[None, :, 1:]) / x[:, 1:].std(axis=0)
@@ -105,7 +109,7 @@ def _nearest(x: np.ndarray, y: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarr
 
 
 def judge(seed: int = 0) -> list[Verdict]:
-    """Forecast, test and describe."""
+    """Return a verdict on each of the six forecasters."""
     weather = load()
     day = np.arange(len(weather.tomorrow))
     learn = day // 7 % 2 == 0
@@ -123,7 +127,7 @@ def judge(seed: int = 0) -> list[Verdict]:
 
 
 def picture(verdicts: list[Verdict], path: Path) -> None:
-    """Forecasts of a summer, and every statistic beside its null distribution."""
+    """Draw forecasts of forty days, and every statistic beside its null distribution, and save the picture."""
     try:
         import matplotlib
     except ImportError:

@@ -49,7 +49,7 @@ def gfd(
     base, n_base
         As for `kernels.GFD`.
     paired : bool
-        Compare row with row (n = n') instead of all with all.
+        Compare row i of `p` with row i of `q` (n = n') instead of all rows with all.
     rng : seed or numpy.random.Generator, optional
 
     Returns
@@ -79,8 +79,8 @@ def kgfd(
     """Kernelised generalised Fisher divergence, a squared norm (the paper's section 4.2).
 
     Parameters are those of `gfd`, and `ground` as for `kernels.KGFD`: `kernels.Gaussian`, `kernels.IMQ`, or
-    `kernels.Diffusion`, with which it is the squared speed at which two diffusions part (proposition 4.3). A ground
-    bandwidth "median" depends on all predictions in `p` and `q`; give a number to compare results of several calls.
+    `kernels.Diffusion`, for which it is the squared speed at which two diffusions move apart (proposition 4.3). A
+    ground bandwidth "median" depends on all predictions in `p` and `q`; give a number to compare several calls.
     """
     return _compare(KGFD(GaussianKernel() if ground is None else ground, base, n_base), p, q, paired, rng)
 
@@ -123,7 +123,7 @@ def wasserstein(
     paired: bool = False,
     rng: Any = None,
 ) -> Array:
-    """Wasserstein-2 distance (not squared); between samples, the sliced one.
+    """Wasserstein-2 distance (not squared); between samples, the sliced distance.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def wasserstein(
     n_samples : int, optional
         None: the closed form for Gaussians; otherwise draws from each prediction (10 for other predictions).
     n_projections : int
-        Random directions of the sliced distance.
+        Number of random directions of the sliced distance.
 
     Examples
     --------
@@ -184,11 +184,11 @@ def fisher_divergence(
 
 
 def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | None = None, *, rng: Any = None) -> Array:
-    """Gram matrix k(p_i, q_j) of a kernel between predictions; with `q` left out, of `p` with itself.
+    """Gram matrix k(p_i, q_j) of a kernel between predictions; without `q`, of `p` with itself.
 
-    "median" bandwidths are those of `p`, so that the matrices of training rows, `gram_matrix(kernel, train)`, and of
-    test rows against them, `gram_matrix(kernel, train, test).T`, belong together; so do sampled ones with the same
-    `rng`, given as a seed.
+    "median" bandwidths are those of `p`, so that the matrix of training rows, `gram_matrix(kernel, train)`, and the
+    matrix of test rows against them, `gram_matrix(kernel, train, test).T`, are consistent. So are sampled matrices with
+    the same seed as `rng`.
 
     Examples
     --------
@@ -204,13 +204,13 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     kernel = as_distribution_kernel(kernel, GFD(), "kernel")
     check_predictions("p", p)
     reference = _reference(p)
-    if isinstance(kernel, GFD | KGFD) and isinstance(kernel.base, str):  # "match", to `p` alone
+    if isinstance(kernel, GFD | KGFD) and isinstance(kernel.base, str):  # "match" refers to `p` alone
         kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng).spawn(1)[0]))
     distance, found = kernel.distance(p, reference, as_generator(rng))
     gram = gram_of(distance, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
     if q is None:
         return gram(slice(0, p.n), slice(0, p.n))
-    if isinstance(kernel, KGFD | MMD):  # the ground bandwidth, too, is that of `p` alone
+    if isinstance(kernel, KGFD | MMD):  # the ground bandwidth also is that of `p` alone
         kernel = replace(kernel, ground=with_bandwidth(kernel.ground, found["ground"]))  # type: ignore[arg-type]
     joined, _ = kernel.distance(join(p, q, draws_apart=True), reference, as_generator(rng))
     _check_same(distance, joined, reference)
@@ -219,14 +219,13 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
 
 
 def _check_same(alone: Distance, joined: Distance, reference: Array) -> None:
-    """Raise where distances among `p` are others beside `q`: then the two Gram matrices would not belong together."""
+    """Raise if distances within `p` change in the presence of `q`, since the Gram matrices would be inconsistent."""
     some = np.arange(min(alone.n, 64))
     one, other = (pairwise(distance, some, some[::-1], reference) for distance in (alone, joined))
     if has_values(one, other) and not np.allclose(to_numpy(one), to_numpy(other), rtol=1e-3, atol=1e-6):
         raise TypeError(
-            "`q` must be of the kind of `p`: the kernel compares predictions of `p` with each other in another way "
-            "when those of `q` stand beside them. Likely cause: a closed form that `p` has and `q` has not. Give the "
-            "kernel `n_base` or `n_samples`."
+            "`q` must be of the same kind as `p`: the distances that the kernel finds within `p` change when `q` is "
+            "added. Likely cause: a closed form that `p` has but `q` lacks. Give the kernel `n_base` or `n_samples`."
         )
 
 
@@ -262,7 +261,7 @@ def _root(squared: Array) -> Array:
 
 
 def _bures(p: Any, q: Any) -> Array:
-    """Squared Wasserstein-2 distances of Gaussians: |m - m'|^2 + tr S + tr S' - 2 tr (S^(1/2) S' S^(1/2))^(1/2)."""
+    """Squared Wasserstein-2 distance of Gaussians: |m - m'|^2 + tr S + tr S' - 2 tr (S^(1/2) S' S^(1/2))^(1/2)."""
     (mean, covariance), (mean2, covariance2) = p.moments(), q.moments()
     xp = array_namespace(mean)
     root = symmetric_root(covariance)[:, None, ...]

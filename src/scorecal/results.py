@@ -1,4 +1,4 @@
-"""What a test returns."""
+"""Results of the tests."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class CalibrationResult:
     Attributes
     ----------
     statistic : float
-        The U-statistic; 0 in the mean for calibrated predictions, hence often negative, and positive otherwise. Its
+        The U-statistic. Its mean is 0 for calibrated predictions, so it is often negative, and positive for others. Its
         size depends on the units of the targets: compare statistics on the same targets only.
     pvalue : float
         (1 + number of null draws at least as large as the statistic) / (1 + n_resamples); never 0.
     null_distribution : ndarray, shape (n_resamples,)
         Wild-bootstrap draws of the statistic under the null hypothesis.
     contributions : ndarray, shape (n,)
-        Share of each prediction in the statistic, of either sign; they add up to it. Large where many rows are wrong in
-        the same way; a row that is alone in being wrong does not stand out.
+        Contribution of each row to the statistic, of either sign; they sum to it. Large where many rows are wrong in
+        the same way; a single wrong row does not stand out.
     bandwidths : mapping
         The bandwidths used: "target", "distribution" and, for kernels that have one, "ground".
     n, n_resamples : int
         Number of predictions and of bootstrap draws.
     coordinates : str
-        The space in which targets were judged: "identity", or what they were mapped by.
+        The map of the targets before the test; "identity" if there was none.
     """
 
     statistic: float
@@ -47,11 +47,11 @@ class CalibrationResult:
     coordinates: str = field(default="identity", kw_only=True)
 
     def rejects(self, alpha: float = 0.05) -> bool:
-        """Whether calibration is rejected at level `alpha`."""
+        """Return whether calibration is rejected at level `alpha`."""
         return self.pvalue <= check_share("alpha", alpha)
 
     def critical_value(self, alpha: float = 0.05) -> float:
-        """The null draw that the statistic must exceed for `rejects(alpha)`; infinite where no statistic could."""
+        """Null draw that the statistic must exceed for `rejects(alpha)`; infinite if there are too few draws."""
         pvalues = (1.0 + np.arange(self.n_resamples + 1)) / (1.0 + self.n_resamples)
         n_rejecting = int(np.sum(pvalues <= check_share("alpha", alpha)))
         if n_rejecting == 0:
@@ -61,7 +61,7 @@ class CalibrationResult:
         return float(np.sort(self.null_distribution)[-n_rejecting])
 
     def plot(self) -> Any:
-        """Draw the statistic among its null draws; returns matplotlib axes. For other pictures see `plots`."""
+        """Draw the statistic among its null draws, and return matplotlib axes. For other pictures see `plots`."""
         from .plots import plot_null
 
         return plot_null(self)
@@ -74,21 +74,21 @@ class CalibrationResult:
 
 @dataclass(frozen=True, eq=False)
 class ViewResult:
-    """What one view of `calibration_test` saw.
+    """Outcome of one view of `calibration_test`.
 
     Attributes
     ----------
     name, sees : str
-        Of the view, and the kind of miscalibration that it is for.
+        Name of the view, and the kind of miscalibration that it looks for.
     statistic : float
         Its U-statistic, or the largest of those of its features.
     pvalue : float
-        Of this view alone.
+        P-value of this view alone.
     adjusted_pvalue : float
-        The same, for having looked at all views (single-step, Westfall and Young).
+        P-value adjusted for the number of views (single-step, Westfall and Young).
     null_distribution : ndarray, shape (n_resamples,)
     contributions : ndarray, shape (n,)
-        Share of each prediction in the statistic.
+        Contribution of each row to the statistic.
     """
 
     name: str
@@ -107,13 +107,13 @@ class CombinedResult(CalibrationResult):
     Attributes
     ----------
     statistic : float
-        Minus the log10 of the smallest p-value of a view, over its weight.
+        Minus the log10 of the smallest p-value of a view, divided by its weight.
     pvalue, null_distribution
-        As in `CalibrationResult`: of the statistic.
+        As in `CalibrationResult`, for this statistic.
     contributions : ndarray, shape (n,)
-        Share of each prediction in the view with the smallest adjusted p-value, in units that add up to `statistic`.
+        Contribution of each row to the view with the smallest adjusted p-value, in units that sum to `statistic`.
     views : tuple of ViewResult
-        What each view saw.
+        Outcome of each view.
     seen : tuple of str
         Kinds of miscalibration for which there is evidence at the 5 % level, the clearest first: "bias",
         "over-confidence", "under-confidence", "correlation", "dependence", "shape", "modes"; "any" alone where no
@@ -130,7 +130,7 @@ class CombinedResult(CalibrationResult):
     cannot_see: tuple[str, ...] = field(kw_only=True)
 
     def plot(self) -> Any:
-        """Draw the statistic among its null draws, and what each view saw; returns two matplotlib axes."""
+        """Draw the statistic among its null draws, and the p-value of each view; return two matplotlib axes."""
         from .plots import plot_null, plot_views
         from .plots.style import new_axes
 
@@ -153,7 +153,7 @@ def calibration_result(
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
     check_overflow(statistic, float(np.sum(null)))
-    # With few points the signs repeat, and equal draws must not be told apart by rounding.
+    # With few rows the signs repeat; rounding must not make equal draws differ.
     tolerance = 64 * precision * np.max(np.abs(null))
     null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
     pvalue = (1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null))
@@ -161,9 +161,10 @@ def calibration_result(
 
 
 def check_overflow(*values: float) -> None:
+    """Raise if a value is not finite."""
     if not np.all(np.isfinite(values)):
         raise ValueError(
             "The statistic overflowed: `y`, the scores or the distances between predictions, in units of their "
             "bandwidths, are too large for their dtype. Likely causes: float32 arrays (convert them to float64), "
-            "targets in very unequal units, or a `bandwidth` given far too small."
+            "targets in very unequal units, or a given `bandwidth` that is far too small."
         )

@@ -118,7 +118,7 @@ def test_a_scheduler_that_does_not_answer(tmp_path, capsys):
         assert cli.main(["reproduce", "fig1", "--out", str(tmp_path), "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert "tcp://127.0.0.1:9" in capsys.readouterr().err
     assert cli.main(["reproduce", "fig1", "--out", str(tmp_path), "--scheduler", "nonsense"]) == 2
-    assert "'nonsense' is not the address of a scheduler" in capsys.readouterr().err
+    assert "must be that of a dask scheduler, such as tcp://host:8786, but 'nonsense'" in capsys.readouterr().err
 
 
 def test_recorded_counts_are_those_of_this_code(tmp_path):

@@ -258,7 +258,7 @@ def test_files_that_cannot_hold_results_are_refused(tmp_path):
     with pytest.raises(StoreError, match=r"notes.txt is not a readable file of results"):
         sweep([Cell(LGM, 20, GFD)], 1, text)
     assert text.read_text().startswith("not a database")
-    with pytest.raises(StoreError, match="Is its folder there"):
+    with pytest.raises(StoreError, match="read-only folder"):
         sweep([Cell(LGM, 20, GFD)], 1, tmp_path / "nowhere" / "results.sqlite")
 
 

@@ -172,7 +172,7 @@ def test_tasks_hold_every_tile_once(estimator):
 
 def test_jax_has_no_workers():
     y = make_backend("jax").array(np.random.default_rng(0).normal(size=(20, 1)))
-    with pytest.raises(TypeError, match="`workers` are for NumPy and torch arrays"):
+    with pytest.raises(TypeError, match="`workers` must be None for JAX arrays"):
         sc.kccsd_test(sc.Gaussian(0.5 * y, 1.0), y, workers=2)
 
 

@@ -199,7 +199,7 @@ def test_constant_kernel_between_predictions_is_ksd():
         (lambda: Rank(-1), "`order` must be a positive integer"),
         (lambda: RadialRank(1.5), "`order` must be a positive integer"),
         (lambda: BoundedRadial(0.0), "`c` must be positive"),
-        (lambda: Cross().features(np.ones((3, 1)), np.ones((3, 1))), "only one"),
+        (lambda: Cross().features(np.ones((3, 1)), np.ones((3, 1))), "at least 2 dimensions"),
     ],
 )
 def test_bad_parameters(make, message):

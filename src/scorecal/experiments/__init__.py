@@ -1,4 +1,4 @@
-"""The paper's experiments, and others like them."""
+"""The paper's experiments, and similar ones."""
 
 from ..parallel.dask import cluster
 from .flaws import FLAWS, bounded, flawed, modes, skewed

@@ -1,7 +1,7 @@
-"""Predictions with one known flaw each, in any dimension: what the power study runs on.
+"""Predictions with one known flaw each, in any dimension, for the power study.
 
-Predictions look like posteriors of a linear model: locations vary about as a prior N(0, C) does, spreads are half of it
-and differ between predictions, and dimensions are correlated (C has 1/2 off its diagonal). `size` is that of the flaw.
+Predictions resemble posteriors of a linear model with prior N(0, C): means vary about as the prior does, spreads are
+half of the prior's and differ between predictions, and dimensions are correlated (C has 1/2 off its diagonal).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _correlation(dim: int, correlation: float = _CORRELATION) -> np.ndarray:
 
 
 def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
-    """Gaussian predictions and targets; see `FLAWS`.
+    """Draw Gaussian predictions and targets with a flaw of the given size; see `FLAWS`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> t
 
 
 def _noise(flaw: str, size: float, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
-    """Of mean 0 and covariance I."""
+    """Noise of mean 0 and covariance I, (n, dim)."""
     if flaw == "skew":
         return np.asarray((rng.gamma(size, size=(n, dim)) - size) / np.sqrt(size))
     noise = rng.standard_normal((n, dim))
@@ -83,9 +83,9 @@ def _noise(flaw: str, size: float, n: int, dim: int, rng: np.random.Generator) -
 def modes(
     n: int, dim: int, weight: float = 0.5, separation: float = 4.0, scale: float = 1.0, rng: Any = None
 ) -> tuple[GaussianMixture, np.ndarray]:
-    """Two unit Gaussians along the first dimension, predicted to weigh the same; the first one weighs `weight`.
+    """Draw targets from two unit Gaussians along the first dimension, the first of weight `weight`, predicted as 1/2.
 
-    `separation` is the distance of their means, `scale` the standard deviation that is claimed for them.
+    `separation` is the distance between their means, `scale` their predicted standard deviation.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def modes(
 
 
 def skewed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[Gumbel, np.ndarray]:
-    """Predictions and targets from Gumbel distributions; the flaw is "none", "location" or "scale".
+    """Draw Gumbel predictions and targets with a flaw: "none", "location" or "scale".
 
     Examples
     --------
@@ -119,7 +119,7 @@ def skewed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> t
 
 
 def bounded(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> tuple[LogitNormal, np.ndarray]:
-    """Predictions on the unit cube whose logits are those of `flawed`.
+    """Draw predictions on the unit cube, and targets, whose logits are those of `flawed`.
 
     Examples
     --------

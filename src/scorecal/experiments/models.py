@@ -1,6 +1,6 @@
 """The four synthetic models of the paper (section 6): predictions of a known degree of miscalibration.
 
-Each returns (predictions, y): `delta = 0` is calibrated, and the larger `delta`, the worse.
+Each returns (predictions, y): they are calibrated for `delta = 0`, and miscalibration grows with `delta`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     n : int
         Number of predictions.
     delta : float
-        Shift of the predicted means, in standard deviations. The means themselves have one of 7.4.
+        Shift of the predicted means, in predicted standard deviations. The means themselves have spread 7.4.
     rng : seed or numpy.random.Generator, optional
 
     Examples
@@ -67,14 +67,14 @@ def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Heteroscedastic Gaussian model on R: Y ~ N(m, 1), predicted N(m, v(x)), m = sum_i x_i, x ~ N(0, I_3).
 
-    ``v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2))``: too wide, around one point of the inputs.
+    ``v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2))``: predictions are too wide near one point of the inputs.
 
     Parameters
     ----------
     n : int
         Number of predictions.
     delta : float
-        A tenth of the variance in excess at that point.
+        A tenth of the excess variance at that point.
     rng : seed or numpy.random.Generator, optional
 
     Examples

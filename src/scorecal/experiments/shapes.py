@@ -42,10 +42,7 @@ class LogitNormal:
 
 @dataclass(frozen=True, eq=False)
 class Gumbel:
-    """Independent Gumbel distributions in each dimension, by means and standard deviations (n, d).
-
-    Their scores, exp(-x) - 1, are as skewed as an exponential variable.
-    """
+    """Independent Gumbel distributions, whose scores are skewed, with means and standard deviations (n, d)."""
 
     mean: np.ndarray
     std: np.ndarray
@@ -80,5 +77,5 @@ class Gumbel:
         return self.mean, self.std[:, :, None] ** 2 * np.eye(self.dim)
 
     def cdf(self, y: Array) -> Array:
-        """Of each dimension alone, (n, d)."""
+        """Distribution function of each dimension, (n, d)."""
         return np.exp(-np.exp(-self._standard(y)))

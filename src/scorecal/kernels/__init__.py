@@ -1,4 +1,4 @@
-"""How two targets, and how two predictions, compare."""
+"""Kernels between targets and kernels between predictions."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Kernels of finite rank, which are Stein features and live a room further on."""
+    """Load kernels of finite rank, which live in `scorecal.statistics`, when they are first used."""
     if name in __all__:
         module = "rank_functions" if name.endswith("Rank") else "test_functions"
         return getattr(import_module(f"scorecal.statistics.{module}"), name)

@@ -17,13 +17,13 @@ MAX_PAIRS = 100_000
 
 
 def resolve_bandwidth(bandwidth: float | str, distance: Distance, reference: Array) -> Array:
-    """A bandwidth as a 0-d array: the given number, or the median heuristic."""
+    """Return the bandwidth as a 0-d array: the given number, or the median heuristic."""
     value = median_distance(distance, reference) if isinstance(bandwidth, str) else like(float(bandwidth), reference)
     if has_values(value) and not (0 < as_float(value * value) < math.inf):
         raise ValueError(
-            f"`bandwidth` came out as {as_float(value):.4g} in {reference.dtype}, whose square it cannot hold. Likely "
+            f"`bandwidth` is {as_float(value):.4g}, whose square is zero or infinite in {reference.dtype}. Likely "
             "causes: targets or predictions in extreme units (rescale them, or use float64), or a given `bandwidth` "
-            "beyond their dtype."
+            "beyond the range of their dtype."
         )
     return value
 
@@ -36,16 +36,16 @@ def target_bandwidth(kernel: Any, targets: Array) -> Array | None:
 
 
 def median_distance(distance: Distance, reference: Array) -> Array:
-    """Median of the distances (not squared) over pairs of different points.
+    """Median of the distances (not squared) over pairs of different rows, as a 0-d array.
 
-    If it is zero, the median of those that are not; if all are zero, 1. A 0-d array: derivatives go through, and
-    there is no branch on values, so JAX can trace it.
+    If it is zero, the median of the nonzero distances; if all are zero, 1. It is differentiable, and no branch depends
+    on values, so JAX can trace it.
     """
     xp = array_namespace(reference)
     if distance.n < 2:
         return like(1.0, reference)
     unit = like(1.0, reference)
-    if isinstance(distance, Euclidean):  # squares of very large or small numbers have no place in their dtype
+    if isinstance(distance, Euclidean):  # squares of very large or small numbers overflow or underflow
         gaps = distance.features - distance.features[:1, :]
         unit = xp.max(xp.abs(gaps))
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))
@@ -53,14 +53,14 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
     total = squared.shape[0]
     zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)
-    # Places of the two middle ones: of all distances, and of those that are not zero.
+    # Positions of the two middle values, among all distances and among the nonzero ones.
     places = xp.stack(
         [(total - 1) // 2 + 0 * zeros, total // 2 + 0 * zeros, (zeros + total - 1) // 2, (zeros + total) // 2]
     )
     places = xp.minimum(places, total - 1)
     ordered = np.partition(squared, places) if is_numpy_array(squared) else xp.sort(squared)
     middle = xp.take(ordered, places, axis=0)
-    positive = xp.where(middle > 0, middle, xp.ones_like(middle))  # a root has no slope at zero
+    positive = xp.where(middle > 0, middle, xp.ones_like(middle))  # the square root has no derivative at zero
     roots = xp.where(middle > 0, xp.sqrt(positive), xp.zeros_like(middle))
     median, positive_median = xp.mean(roots[:2]), xp.mean(roots[2:])
     fallback = xp.where(positive_median > 0, positive_median, 1.0 / unit)
@@ -69,16 +69,16 @@ def median_distance(distance: Distance, reference: Array) -> Array:
 
 @lru_cache(maxsize=2)
 def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (i, j), i < j, of all pairs of n points or, beyond `cap`, of that many different ones.
+    """Indices (i, j), i < j, of all pairs of n rows or, if there are more than `cap`, of `cap` random pairs.
 
-    The choice is seeded by a constant: a bandwidth must not depend on the random numbers of the test.
+    The seed is fixed: a bandwidth must not depend on the random numbers of the test.
     """
     total = n * (n - 1) // 2
     if total <= cap:
         i, j = np.triu_indices(n, 1)
         return _read_only(i), _read_only(j)
     k = np.sort(np.random.default_rng(0).choice(total, cap, replace=False))
-    # Pair k lies in row i when i rows, of n-1, n-2, ... pairs, come before it; rounding is put right by one step.
+    # Pair k lies in row i if the n-1, n-2, ... pairs of i rows precede it; rounding errs by at most one row.
     i = np.floor(n - 0.5 - np.sqrt((n - 0.5) ** 2 - 2.0 * k)).astype(np.int64)
     i += (i + 1) * n - (i + 1) * (i + 2) // 2 <= k
     i -= i * n - i * (i + 1) // 2 > k
@@ -87,6 +87,6 @@ def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """It is handed out again and again."""
+    """Make the array read-only, since the cache returns the same one to every caller."""
     array.flags.writeable = False
     return array

@@ -22,11 +22,11 @@ from ..predictions import (
 )
 
 DEFAULT_N_BASE = 10
-_DRAWS_TO_MATCH = 10  # of each prediction
+_DRAWS_TO_MATCH = 10  # from each prediction
 
 
 def check_base(base: Any, n_base: int | None) -> None:
-    """Raise unless `base` and `n_base` say what the base measure is."""
+    """Raise unless `base` and `n_base` define a base measure."""
     check_count("n_base", n_base, optional=True)
     if isinstance(base, str):
         if base != "match":
@@ -39,16 +39,16 @@ def check_base(base: Any, n_base: int | None) -> None:
     elif base is not None:
         (points,) = as_arrays(base=base)
         if points.ndim != 2 or 0 in points.shape:
-            raise ValueError(f"`base` must hold base points of shape (m, d), but has {tuple(points.shape)}.")
+            raise ValueError(f"`base` must hold base points of shape (m, d), but has shape {tuple(points.shape)}.")
         check_finite("base", points)
         if n_base is not None:
-            raise ValueError("`n_base` is the number of points to draw; leave it None when `base` gives the points.")
+            raise ValueError(f"`n_base` must be None when `base` gives the base points, but is {n_base}.")
 
 
 def base_measure(
     base: Any, predictions: Predictions, reference: Array, rng: np.random.Generator
 ) -> Prior | Array | None:
-    """One distribution, base points (m, d), or None where the predictions carry scores at base points of their own."""
+    """Return one distribution, base points (m, d), or None if the predictions have base points of their own."""
     if base is None:
         if getattr(predictions, "at_base", None) is not None:
             return None
@@ -66,12 +66,12 @@ def base_measure(
         measure = like(points, reference)
     dim = measure.shape[1] if is_array_api_obj(measure) else measure.dim
     if dim != predictions.dim:
-        raise ValueError(f"`base` lives in dimension {dim} but the predictions in dimension {predictions.dim}.")
+        raise ValueError(f"`base` has dimension {dim}, but the predictions have dimension {predictions.dim}.")
     return measure
 
 
 def _match(predictions: Predictions, reference: Array, rng: np.random.Generator) -> Gaussian:
-    """The Gaussian with the mean and covariance of a draw from a prediction chosen at random: never of the targets."""
+    """Gaussian with the mean and covariance of the equal mixture of all predictions; targets are not used."""
     xp = array_namespace(reference)
     if isinstance(predictions, HasMoments):
         means, covariances = (like(part, reference) for part in predictions.moments())
@@ -81,7 +81,7 @@ def _match(predictions: Predictions, reference: Array, rng: np.random.Generator)
         means, within = xp.reshape(draws, (-1, predictions.dim)), 0.0
     else:
         raise TypeError(
-            f'`base="match"` needs the moments of the predictions, or draws, and {type(predictions).__name__} offers '
+            f'`base="match"` needs the moments of the predictions, or draws, but {type(predictions).__name__} offers '
             "neither. Give a `Gaussian` of one row, or leave `base` unset."
         )
     mean = xp.mean(means, axis=0, keepdims=True)
@@ -96,10 +96,10 @@ def base_scores(
     n_base: int | None,
     rng: np.random.Generator,
 ) -> tuple[Array | None, Array]:
-    """Base points (m, d), if known, and the scores of all predictions there, (n, m, d)."""
+    """Return base points (m, d), if known, and the scores of all predictions at them, (n, m, d)."""
     if measure is None:
         if n_base is not None:
-            raise ValueError("`n_base` asks for new base points, but the predictions are known at their own ones only.")
+            raise ValueError("`n_base` must be None: the scores of these predictions are known at given points only.")
         return predictions.base_points, predictions.at_base  # type: ignore[attr-defined]
     points: Array = measure
     if not is_array_api_obj(measure):
@@ -107,9 +107,9 @@ def base_scores(
     support = support_of(predictions)
     if support is not None and not bool(array_namespace(points).all(support.contains(points[:, None, :]))):
         raise ValueError(
-            f"`base` must lie inside the support of the predictions, {support!r}, but some of its points do not; "
-            "unless given, it is N(0, I). Give the kernel points that do, as in `GFD(base=points)`. (`kccsd_test` "
-            "first maps predictions to coordinates without a boundary.)"
+            f"`base` must lie inside the support of the predictions, {support!r}, but some base points lie outside. "
+            "Likely cause: the default, N(0, I). Give base points inside the support, as in `GFD(base=points)`. "
+            "(`kccsd_test` first maps predictions to coordinates without a boundary.)"
         )
     scores = evaluate_score(predictions, points[:, None, :])
     return points, array_namespace(scores).permute_dims(scores, (1, 0, 2))

@@ -14,7 +14,7 @@ _FLOATS_AT_ONCE = 4_000_000
 
 
 class Distance(Protocol):
-    """Squared distances; `floats_per_pair` is the working memory that one pair needs."""
+    """Squared distances between n predictions; `floats_per_pair` is the working memory that one pair needs."""
 
     @property
     def n(self) -> int: ...
@@ -23,17 +23,17 @@ class Distance(Protocol):
     def floats_per_pair(self) -> int: ...
 
     def pairs(self, i: Array, j: Array) -> Array:
-        """Distances of the pairs (i_k, j_k), given as two integer arrays."""
+        """Squared distances of the pairs (i_k, j_k), given as two integer arrays."""
         ...
 
     def block(self, rows: slice, cols: slice) -> Array:
-        """Distances of all rows to all columns."""
+        """Squared distances between all rows and all columns."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Euclidean:
-    """Distances between finite embeddings, the rows of `features` (n, p)."""
+    """Squared distances between finite embeddings, the rows of `features` (n, p)."""
 
     features: Array
 
@@ -56,7 +56,7 @@ class Euclidean:
 
 @dataclass(frozen=True, eq=False)
 class MMDDistance:
-    """Squared maximum mean discrepancy, |mu_i - mu_j|^2 between mean embeddings."""
+    """Squared maximum mean discrepancy between mean embeddings, |mu_i - mu_j|^2."""
 
     embeddings: MeanEmbeddings
     norms: Array  # <mu_i, mu_i>, shape (n,)
@@ -78,12 +78,13 @@ class MMDDistance:
 
 
 def mmd_distance(embeddings: MeanEmbeddings, reference: Array) -> MMDDistance:
+    """Return the squared maximum mean discrepancies between these mean embeddings."""
     everyone = np.arange(embeddings.n)
     return MMDDistance(embeddings, pairwise(embeddings, everyone, everyone, reference))
 
 
 def pairwise(of: Distance | MeanEmbeddings, i: np.ndarray, j: np.ndarray, reference: Array) -> Array:
-    """`of.pairs(i, j)`, as many at a time as memory allows."""
+    """Return `of.pairs(i, j)`, computed in parts that fit in memory."""
     xp = array_namespace(reference)
     step = max(1, _FLOATS_AT_ONCE // of.floats_per_pair)
 
@@ -94,5 +95,5 @@ def pairwise(of: Distance | MeanEmbeddings, i: np.ndarray, j: np.ndarray, refere
 
 
 def _positive(squared: Array) -> Array:
-    """Rounding must not make a squared distance negative."""
+    """Replace squared distances that rounding made negative by zero."""
     return array_namespace(squared).maximum(squared, 0.0)

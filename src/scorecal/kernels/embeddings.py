@@ -28,7 +28,7 @@ def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float)
 
 
 def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, bandwidth: float) -> Array:
-    """KGFD with the matrix-valued ground kernel: a Gram matrix of (m d) x (m d)."""
+    """KGFD with a matrix-valued ground kernel, whose Gram matrix at base points (m, d) is (m d, m d)."""
     xp = array_namespace(scores)
     n, m, d = scores.shape
     blocks = ground.blocks(points[:, None, :] - points[None, :, :], bandwidth)
@@ -37,9 +37,9 @@ def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, band
 
 
 def gaussian_gfd(at_centre: Array, precision: Array, covariance: Array) -> Array:
-    """Exact GFD of Gaussians, from their precisions and their scores at the centre of the base measure, a Gaussian.
+    """Exact GFD between Gaussians for a Gaussian base measure, from precisions and scores at the base measure's centre.
 
-    The score of a Gaussian is affine, so (precision x root of the covariance, score at the centre) embeds it.
+    The score of a Gaussian is affine, so its embedding is (precision x root of the covariance, score at the centre).
     """
     xp = array_namespace(at_centre)
     precision = like(precision, covariance)
@@ -53,9 +53,9 @@ def gaussian_gfd(at_centre: Array, precision: Array, covariance: Array) -> Array
 
 
 def gaussian_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwidth: float) -> Array:
-    """Exact KGFD of Gaussians, Gaussian base measure N(centre, covariance) and Gaussian ground kernel.
+    """Exact KGFD between Gaussians, for the base measure N(centre, covariance) and a Gaussian ground kernel.
 
-    Weighted by the ground kernel, two draws of the base measure have cross-covariance C and total mass Z.
+    The base measure of two draws, weighted by the ground kernel, has total mass Z and cross-covariance C.
     """
     xp = array_namespace(at_centre)
     identity = like(np.eye(at_centre.shape[1]), covariance)
@@ -66,14 +66,14 @@ def gaussian_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwid
 
 
 def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwidth: float) -> Array:
-    """Exact KGFD of Gaussians with the ground kernel grad grad' k, k Gaussian, and base measure N(m, S).
+    """Exact KGFD between Gaussians, for the base measure N(m, S) and the ground kernel grad grad' k, k Gaussian.
 
-    Weighted by k, with total mass Z, two draws of the base measure have cross-covariance C, and P = Cov(z, z - z'). For
-    a gap between scores g(z) = A (z - m) + b, the fourth moments of Gaussians give
+    The base measure of two draws z, z', weighted by k, has total mass Z and cross-covariance C; P = Cov(z, z - z'). For
+    a difference of scores g(z) = A (z - m) + b, the fourth moments of Gaussians give
 
     Z (tr(A C A) + |b|^2) / tau^2 + Z (tr(A P)^2 + tr(A P A P) - 2 tr(A C A P) - 2 b'P b) / tau^4,
 
-    a quadratic form in (A, b), whose root embeds.
+    a quadratic form in (A, b), whose root gives the embedding.
     """
     xp = array_namespace(at_centre)
     n, d = at_centre.shape
@@ -86,7 +86,7 @@ def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Arra
     kron = partial(xpx.kron, xp=xp)
     flat = xp.reshape(part, (d * d, 1))
     matrix = kron(identity, cross) / tau2 + (flat @ flat.mT + kron(part, part) - 2.0 * kron(part, cross)) / tau2**2
-    swap = np.eye(d * d)[np.arange(d * d).reshape(d, d).T.ravel()]  # A is symmetric: so may the form be, too
+    swap = np.eye(d * d)[np.arange(d * d).reshape(d, d).T.ravel()]  # A is symmetric, so the form may be symmetrised
     matrix = 0.5 * (matrix + like(swap, matrix) @ matrix @ like(swap, matrix))
     vector = identity / tau2 - 2.0 * part / tau2**2
     precision = like(precision, matrix)
@@ -98,18 +98,18 @@ def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Arra
 
 
 def gaussian_wasserstein(mean: Array, scale: Array | None) -> Array:
-    """Exact Wasserstein-2 of isotropic or diagonal Gaussians: |m - m'|^2 + sum_k (sd_k - sd'_k)^2."""
+    """Exact squared Wasserstein-2 distance of isotropic or diagonal Gaussians: |m - m'|^2 + sum_k (sd_k - sd'_k)^2."""
     if scale is None:
         raise ValueError(
-            "The Wasserstein distance between Gaussians with full covariances is not Hilbertian, so no kernel can be "
-            "built on it. Use `Wasserstein(n_samples=...)`, the sliced distance between samples, or another kernel."
+            "`predictions` have full covariances, for which the Wasserstein distance is not Hilbertian: no kernel "
+            "can be built on it. Use `Wasserstein(n_samples=...)`, the sliced distance, or another kernel."
         )
     weight = mean.shape[1] ** 0.5 if scale.shape[1] == 1 else 1.0
     return array_namespace(mean).concat([mean, weight * scale], axis=1)
 
 
 def sliced_wasserstein(samples: Array, directions: Array) -> Array:
-    """Sliced Wasserstein-2 between samples (n, S, d): mean over directions of that between sorted projections."""
+    """Squared sliced Wasserstein-2 distance between samples (n, S, d): a mean over directions of sorted projections."""
     xp = array_namespace(samples)
     n, n_samples, _ = samples.shape
     ordered = xp.sort(samples @ directions.mT, axis=1)
@@ -117,7 +117,7 @@ def sliced_wasserstein(samples: Array, directions: Array) -> Array:
 
 
 def random_directions(n_directions: int, dim: int, rng: np.random.Generator) -> Array:
-    """Unit vectors (n_directions, dim); on the line there is only one."""
+    """Draw unit vectors (n_directions, dim); in one dimension, return the only direction."""
     if dim == 1:
         return np.ones((1, 1))
     directions = rng.standard_normal((n_directions, dim))

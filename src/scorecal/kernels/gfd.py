@@ -1,8 +1,4 @@
-"""Kernels on the generalised Fisher divergence between predictions, and on the kernelised one.
-
-Whether a distance is exact or sampled is a way to make it, not another kernel: each kernel has one method, which
-picks the closed form where there is one.
-"""
+"""Kernels on the generalised Fisher divergence and its kernelised version, in closed form where there is one."""
 
 from __future__ import annotations
 

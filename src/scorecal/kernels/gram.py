@@ -1,4 +1,4 @@
-"""From a kernel and predictions to blocks of its Gram matrix."""
+"""Blocks of Gram matrices of kernels between predictions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .radial import Gaussian, Radial
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingGram:
-    """k(P_i, P_j) as a function of rows of `features` (n, p), given in units of the bandwidth."""
+    """Kernel k(P_i, P_j) from the rows of `features` (n, p), in units of the bandwidth."""
 
     features: Array
     outer: str
@@ -45,7 +45,7 @@ class EmbeddingGram:
 
 @dataclass(frozen=True, eq=False)
 class DistanceGram:
-    """k(P_i, P_j) as a function of D_ij / bandwidth^2, for a distance without a finite embedding."""
+    """Kernel k(P_i, P_j) as a function of D_ij / bandwidth^2, for a distance without a finite embedding."""
 
     distance: Distance
     bandwidth: Array
@@ -62,7 +62,7 @@ class DistanceGram:
 
 @dataclass(frozen=True, eq=False)
 class RadialGram:
-    """A radial kernel between rows of `features` (n, p), given in units of the bandwidth."""
+    """Radial kernel between the rows of `features` (n, p), in units of the bandwidth."""
 
     features: Array
     kernel: Radial
@@ -81,28 +81,28 @@ Gram = EmbeddingGram | DistanceGram | RadialGram
 
 
 def gram_of(distance: Distance, bandwidth: Array, outer: str) -> Gram:
-    """The kernel on a distance, ready for blocks of its Gram matrix."""
+    """Return the Gram matrix of the kernel on a distance, to be evaluated block by block."""
     if isinstance(distance, Euclidean):
         check_outer(outer)
         return EmbeddingGram(distance.features / bandwidth, outer)
-    check_outer(outer, ("gaussian", "imq"))  # there is no embedding to take an inner product of
+    check_outer(outer, ("gaussian", "imq"))  # "linear" needs a finite embedding
     return DistanceGram(distance, bandwidth, outer)
 
 
 def constant_gram(reference: Array) -> EmbeddingGram:
-    """The kernel that is 1 for all pairs of the n rows of `reference`."""
+    """Return the Gram matrix of ones for the n rows of `reference`."""
     return EmbeddingGram(array_namespace(reference).zeros_like(reference[:, :1]), "gaussian")
 
 
 def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram | RadialGram:
-    """The kernel between inputs; a Gaussian one can be merged with that of the targets."""
+    """Return the Gram matrix between inputs; a Gaussian one can be merged with the kernel between targets."""
     return EmbeddingGram(features, "gaussian") if isinstance(kernel, Gaussian) else RadialGram(features, kernel)
 
 
 def distribution_gram(
     kernel: DistributionKernel, predictions: Predictions, reference: Array, rng: np.random.Generator
 ) -> tuple[Gram, dict[str, Any]]:
-    """The kernel between the predictions, ready for blocks, and the bandwidths it came to use."""
+    """Return the Gram matrix of the kernel between predictions, to be evaluated block by block, and its bandwidths."""
     distance, bandwidths = kernel.distance(predictions, reference, rng)
     if isinstance(distance, Euclidean):
         distance = Euclidean(like(distance.features, reference))

@@ -1,7 +1,7 @@
-"""Inner products between signed measures, embedded by a ground kernel l: <mu, nu> = E l(X, X'), X ~ mu, X' ~ nu.
+"""Inner products between mean embeddings of signed measures by a ground kernel l: <mu, nu> = E l(X, X').
 
-The maximum mean discrepancy is a distance between such embeddings, and the calibration error an inner product of
-those of "point mass at the target, minus the prediction". Both are built on the two kinds of measure here.
+Here X ~ mu and X' ~ nu. The maximum mean discrepancy is a distance between such embeddings. The calibration error is an
+inner product between embeddings of "point mass at the target, minus the prediction".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .radial import Radial
 
 
 class MeanEmbeddings(Protocol):
-    """n signed measures; `floats_per_pair` is the working memory that one inner product needs."""
+    """Mean embeddings of n signed measures; `floats_per_pair` is the working memory that one inner product needs."""
 
     @property
     def n(self) -> int: ...
@@ -32,16 +32,16 @@ class MeanEmbeddings(Protocol):
         ...
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        """Inner products of all rows with all columns."""
+        """Inner products between all rows and all columns."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianMeasures:
-    """sum_a weight_a N(mean_a, spread_a), with the Gaussian ground kernel of the given bandwidth.
+    """Measures sum_a weight_a N(mean_a, spread_a), with the Gaussian ground kernel of the given bandwidth.
 
-    Weights (n, K), means (n, K, d); spreads are variances (n, K, 1) or (n, K, d), or covariances (n, K, d, d), and may
-    be zero, for a point mass.
+    Weights are (n, K) and means (n, K, d). `spreads` are variances (n, K, 1) or (n, K, d), or covariances (n, K, d, d);
+    zero stands for a point mass.
     """
 
     weights: Array
@@ -81,7 +81,7 @@ class GaussianMeasures:
         return total
 
     def _block_of(self, rows: slice, a: int, cols: slice, b: int, spread: Array) -> Array:
-        if self.spreads.ndim == 3 and self.spreads.shape[2] == 1:  # isotropic: the distances are one product
+        if self.spreads.ndim == 3 and self.spreads.shape[2] == 1:  # isotropic: one product gives all distances
             xp = array_namespace(self.means)
             spread = 1.0 + spread[..., 0] / self.bandwidth**2
             product = full_product(self._factors.left[rows, a, :], self._factors.right[cols, b, :].mT)
@@ -111,7 +111,7 @@ class GaussianMeasures:
 
 @dataclass(frozen=True, eq=False)
 class PointMeasures:
-    """sum_a weight_a (point mass at x_a), any ground kernel. Weights (K,), the same for all; points (n, K, d)."""
+    """Measures sum_a weight_a (point mass at x_a), with any ground kernel; weights (K,) for all n, points (n, K, d)."""
 
     weights: Array
     points: Array

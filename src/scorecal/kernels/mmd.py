@@ -24,7 +24,7 @@ class MMD:
     Parameters
     ----------
     ground : sc.kernels.Gaussian or sc.kernels.IMQ
-        The ground kernel; its bandwidth "median" is that of `KGFD`.
+        The ground kernel; its bandwidth "median" is found as for `KGFD`.
     n_samples : int, optional
         Draws from each prediction. None: the closed form for Gaussian predictions and a Gaussian ground kernel,
         otherwise 10 draws.

@@ -1,4 +1,4 @@
-"""Operator-valued kernels (appendix A): how dimensions of the targets are weighed and combined."""
+"""Operator-valued kernels (appendix A), which weight and combine the dimensions of the targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Operator:
     Parameters
     ----------
     terms : sequence of (kernel, array (d, d))
-        The kernels, and the matrices that weigh the dimensions of the targets.
+        The kernels, and the matrices that weight the dimensions of the targets.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Operator:
 
     def __post_init__(self) -> None:
         if len(self.terms) == 0:
-            raise ValueError("`terms` must hold at least one pair of a kernel and a matrix.")
+            raise ValueError("`terms` must hold at least one pair (kernel, matrix), but is empty.")
         checked = []
         for r, (kernel, matrix) in enumerate(self.terms):
             checked.append(
@@ -54,7 +54,7 @@ class OperatorFunction:
         `function(p, y, p2, y2)` of two rows of `features` and two targets, (d,) each, returns (d, d). Row i goes with
         (p2, y2) and column j with (p, y): `function(p, y, p2, y2)` must be the transpose of `function(p2, y2, p, y)`.
     features : array, shape (n, q)
-        What the function is to know of each prediction.
+        The summary of each prediction that the function takes as `p`.
     """
 
     function: Callable[[Array, Array, Array, Array], Array]
@@ -71,7 +71,7 @@ def _positive_semidefinite(name: str, matrix: Array) -> Array:
     values = to_numpy(matrix)
     tolerance = 10 * len(values) * np.finfo(values.dtype).eps * np.abs(values).max()
     if not np.allclose(values, values.T, rtol=0, atol=tolerance):
-        raise ValueError(f"`{name}` must hold a symmetric matrix.")
+        raise ValueError(f"`{name}` must hold a symmetric matrix, but it differs from its transpose.")
     smallest = np.linalg.eigvalsh(values).min()
     if smallest < -tolerance:
         raise ValueError(

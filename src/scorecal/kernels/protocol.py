@@ -1,4 +1,4 @@
-"""What kernels are asked for, and the checks that an argument is one."""
+"""Protocols of kernels, and checks of kernels given as arguments."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class DistributionKernel(Protocol):
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
-        """Squared distances between the predictions, and the ground bandwidth if there is one."""
+        """Return squared distances between the predictions, and the ground bandwidth if there is one."""
         ...
 
 
 @runtime_checkable
 class FiniteRank(Protocol):
-    """A kernel of finite rank between targets: test functions, as the features that they make.
+    """A kernel of finite rank between targets, given by the features of its test functions.
 
-    `features(targets, scores)` takes targets and scores (n, d) and returns (n, q). A kernel that is `separable` has d
-    features, each of one dimension and along it.
+    `features(targets, scores)` takes targets and scores (n, d) and returns (n, q). A `separable` kernel has one test
+    function for each dimension, which depends on this dimension only and points along it.
     """
 
     def features(self, targets: Array, scores: Array) -> Array: ...
@@ -47,7 +47,7 @@ class FiniteRank(Protocol):
 def as_distribution_kernel(
     kernel: DistributionKernel | None, default: DistributionKernel, name: str = "distribution_kernel"
 ) -> DistributionKernel:
-    """Return the kernel, or the default for None; raise where it is not one."""
+    """Return the kernel, or the default for None; raise if it is not a kernel."""
     kernel = default if kernel is None else kernel
     if isinstance(kernel, type):
         raise TypeError(f"`{name}` must be a kernel, not its class {kernel.__name__}: write `{kernel.__name__}()`.")
@@ -61,7 +61,7 @@ def as_distribution_kernel(
 
 
 def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:
-    """Return the kernel, or the Gaussian one for None; raise where it is not radial."""
+    """Return the kernel, or a Gaussian kernel for None; raise if it is not radial."""
     kernel = Gaussian() if kernel is None else kernel
     if not isinstance(kernel, Radial):
         raise TypeError(f"`{name}` must be `kernels.Gaussian` or `kernels.IMQ`, but is {kernel!r}.")
@@ -69,13 +69,13 @@ def as_radial_kernel(name: str, kernel: Radial | None) -> Radial:
 
 
 def as_target_kernel(kernel: Radial | FiniteRank | None) -> Radial | FiniteRank:
-    """Return the kernel between targets, radial or of finite rank."""
+    """Return the kernel between targets, Gaussian for None; raise if it is neither radial nor of finite rank."""
     if isinstance(kernel, type):
         raise TypeError(f"`target_kernel` must be a kernel, not its class {kernel.__name__}: `{kernel.__name__}()`.")
     return kernel if isinstance(kernel, FiniteRank) else as_radial_kernel("target_kernel", kernel)
 
 
 def check_outer(outer: Any, known: tuple[str, ...] = _OUTERS) -> None:
-    """Raise unless `outer` names a function of distances that is known."""
+    """Raise unless `outer` is one of the known functions of distances."""
     if outer not in known:
         raise ValueError(f"`outer` must be one of {', '.join(map(repr, known))}, but is {outer!r}.")

@@ -1,7 +1,7 @@
 """Radial kernels l(y, y') = f(|y - y'|^2 / bandwidth^2), on targets and on the ground space.
 
-Their derivatives are given as f' / f = slope v and t f'' / f' = offset + r, constants apart from functions of t: the
-constants go into matrix products, where they cost nothing. `profile(t, scale)` is (f, v, scale r).
+Derivatives are written as f' / f = slope v and t f'' / f' = offset + r. The constants `slope` and `offset` go into
+matrix products, where they cost nothing; v and r depend on t. `profile(t, scale)` returns (f, v, scale r).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .._lib.checks import check_positive
 
 
 def check_bandwidth(bandwidth: float | str) -> None:
+    """Raise unless `bandwidth` is "median" or a positive number."""
     if isinstance(bandwidth, str):
         if bandwidth != "median":
             raise ValueError(f'`bandwidth` must be "median" or a positive number, but is {bandwidth!r}.')
@@ -33,7 +34,7 @@ class Gaussian:
     Parameters
     ----------
     bandwidth : "median" or float
-        The unit of distance; by default the median distance between the points.
+        The unit of distance; by default the median distance between rows.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class Gaussian:
         return array_namespace(t).exp(-0.5 * t), 1.0, (-0.5 * scale) * t
 
     def derivatives(self, t: Array) -> tuple[Array, Array | float, Array | float]:
-        """(f, f' / f, f'' / f)."""
+        """Return (f, f' / f, f'' / f)."""
         return array_namespace(t).exp(-0.5 * t), -0.5, 0.25
 
 
@@ -70,7 +71,7 @@ class IMQ:
     Parameters
     ----------
     bandwidth : "median" or float
-        The unit of distance; by default the median distance between the points.
+        The unit of distance; by default the median distance between rows.
     c : float
         Positive offset.
     beta : float
@@ -107,7 +108,7 @@ class IMQ:
         return value, inverse, ((1.0 - self.beta) * self.c**2 * scale) * inverse  # t / (c^2 + t) = 1 - c^2 / (c^2 + t)
 
     def derivatives(self, t: Array) -> tuple[Array, Array | float, Array | float]:
-        """(f, f' / f, f'' / f)."""
+        """Return (f, f' / f, f'' / f)."""
         inverse = 1.0 / (self.c**2 + t)
         return inverse**-self.beta, self.beta * inverse, self.beta * (self.beta - 1.0) * inverse**2
 
@@ -119,8 +120,8 @@ Radial = Gaussian | IMQ
 class Diffusion:
     """The matrix-valued ground kernel grad_x grad_y' k(x, y) of a radial kernel k, for `KGFD`.
 
-    With it, sqrt(KGFD) is the rate at which two diffusions that start from the base measure part, as the maximum mean
-    discrepancy of k sees it (the paper's proposition 4.3).
+    With it, sqrt(KGFD) is the speed at which two diffusions that start from the base measure move apart, measured by
+    the maximum mean discrepancy of k (the paper's proposition 4.3).
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class Diffusion:
 
 
 def with_bandwidth(ground: Radial | Diffusion, bandwidth: float) -> Radial | Diffusion:
-    """The same kernel with its bandwidth given as a number."""
+    """Return the same kernel with a number as its bandwidth."""
     if isinstance(ground, Diffusion):
         return Diffusion(replace(ground.kernel, bandwidth=bandwidth))
     return replace(ground, bandwidth=bandwidth)

@@ -1,7 +1,4 @@
-"""The second-order median heuristic: a bandwidth for the space on which the predictions live.
-
-For each pair of predictions, the median distance between draws of their equal mixture; then the median of these.
-"""
+"""The second-order median: over pairs of predictions, of the median distance between draws of their equal mixture."""
 
 from __future__ import annotations
 
@@ -16,13 +13,13 @@ from .bandwidth import pair_indices
 
 MAX_SECOND_ORDER_PAIRS = 10_000
 _N_DRAWS = 64
-# Beyond this noncentrality the cdf has lost its lower tail to rounding, where the median lies; a normal one keeps it.
+# Beyond this noncentrality, rounding destroys the lower tail of the cdf, where the median lies; a normal tail is used.
 _LARGE_NONCENTRALITY = 400.0
 _MAX_PROBES, _FEW_PAIRS = 16, 64
 
 
 def second_order_median(predictions: Predictions) -> float:
-    """Exact for isotropic Gaussians; for other predictions from draws, seeded by a constant."""
+    """Return the second-order median: exact for isotropic Gaussians, otherwise from draws with a fixed seed."""
     i, j = pair_indices(predictions.n, MAX_SECOND_ORDER_PAIRS)
     if isinstance(predictions, Gaussian) and predictions.isotropic:
         mean = to_numpy(predictions.mean).astype(np.float64)
@@ -33,9 +30,9 @@ def second_order_median(predictions: Predictions) -> float:
 
 
 def _median_of_isotropic_pairs(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> float:
-    """Median of `isotropic_pair_medians`, by quickselect: one value of its cdf says on which side of a probe a pair is.
+    """Median of `isotropic_pair_medians`, by quickselect: one value of a pair's cdf compares its median with a probe.
 
-    Only pairs that may still be in the middle are kept, so that all probes together cost a few evaluations a pair.
+    Only pairs that may still be the median are kept, so that all probes together cost a few evaluations per pair.
     """
     low, high = _bracket(gap, scale, scale2, d)
     ranks = np.asarray([(len(gap) - 1) // 2, len(gap) // 2])
@@ -43,7 +40,7 @@ def _median_of_isotropic_pairs(gap: np.ndarray, scale: np.ndarray, scale2: np.nd
         probe = 0.5 * (np.median(low) + np.median(high))
         below = _excess(probe, gap, scale, scale2, d) >= 0.0
         n_below = np.count_nonzero(below)
-        if len(gap) <= _FEW_PAIRS or ranks[0] < n_below <= ranks[1]:  # the two in the middle lie on either side
+        if len(gap) <= _FEW_PAIRS or ranks[0] < n_below <= ranks[1]:  # the probe lies between the two middle values
             break
         kept = below if ranks[1] < n_below else ~below
         ranks = ranks if ranks[1] < n_below else ranks - n_below
@@ -56,7 +53,7 @@ def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarra
     """Median distance r between draws of (N(m, scale^2) + N(m', scale2^2)) / 2 on R^d, with gap = |m - m'|."""
     from scipy.optimize.elementwise import find_root
 
-    # 18 steps and the two ends: at most 20 evaluations of the noncentral cdf over all pairs.
+    # 18 steps and the two ends: at most 20 evaluations of the noncentral cdf for each pair.
     solution = find_root(
         partial(_excess, d=d),
         _bracket(gap, scale, scale2, d),
@@ -70,25 +67,25 @@ def isotropic_pair_medians(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarra
 def _excess(r: np.ndarray | np.floating, gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> np.ndarray:
     """P(distance <= r) - 1/2, written with small terms so that it keeps its sign between distant predictions.
 
-    Both draws come from the first, both from the second, or one from each, with probabilities 1/4, 1/4 and 1/2, and
-    r^2 is then a multiple of a chi-square, noncentral in the last case.
+    Both draws come from the first prediction, both from the second, or one from each, with probabilities 1/4, 1/4 and
+    1/2. The squared distance is a multiple of a chi-square variable, noncentral in the last case.
     """
     from scipy.special import chdtrc, erfc
 
     def beyond(scale: np.ndarray) -> np.ndarray:
-        """P(distance > r) between two draws of one prediction; its quick form for d = 1."""
+        """P(distance > r) between two draws of one prediction; d = 1 has a faster form."""
         return np.asarray(erfc(0.5 * r / scale) if d == 1 else chdtrc(d, (r / scale) ** 2 / 2))
 
     both = np.hypot(scale, scale2)
     within = beyond(scale) + beyond(scale2)
     excess = 0.5 * _noncentral_cdf((r / both) ** 2, d, (gap / both) ** 2) - 0.25 * within
-    # Between narrow predictions far apart both terms vanish; their exponents still say which is the larger.
+    # Between narrow predictions far apart both terms vanish; their exponents still tell which one is larger.
     exponents = r / (math.sqrt(2.0) * np.maximum(scale, scale2)) - (gap - r) / both
     return np.asarray(np.where(excess == 0.0, 1e-300 * exponents, excess))
 
 
 def _bracket(gap: np.ndarray, scale: np.ndarray, scale2: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distances between which the median of a pair lies."""
+    """Lower and upper bounds of the median distance of each pair."""
     from scipy.special import chdtri
 
     typical = math.sqrt(chdtri(d, 0.5))  # median of a chi variable
@@ -112,7 +109,7 @@ def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
 
 
 def _sampled_pair_medians(predictions: Predictions, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Draws come in pairs, a few at a time: all of them, of all predictions, may not fit in memory."""
+    """Median distance of each pair, from a few draws at a time: all draws of all predictions may not fit in memory."""
     rng = np.random.default_rng(0)
     at_once = max(1, min(_N_DRAWS, 2_000_000 // (predictions.n * predictions.dim)))
     distances = []

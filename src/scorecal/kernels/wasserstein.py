@@ -29,7 +29,7 @@ class Wasserstein:
         None: the closed form for isotropic and diagonal Gaussians. Otherwise the sliced distance between this many
         draws from each prediction (in one dimension, the distance itself).
     n_projections : int
-        Random directions of the sliced distance.
+        Number of random directions of the sliced distance.
     outer : {"gaussian", "imq", "linear"}
         As for `GFD`.
     """

@@ -1,4 +1,4 @@
-"""What is averaged over pairs of rows: H for a block of pairs, or f for a block of rows; and over which pairs."""
+"""Functions that statistics average: H of pairs of rows, or features f of rows."""
 
 from .algebra import ProductOfPairs, Remembered, SumOfPairs
 from .products import Product

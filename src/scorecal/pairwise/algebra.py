@@ -1,4 +1,4 @@
-"""Pair functions made of others."""
+"""Sums and products of pair functions."""
 
 from __future__ import annotations
 
@@ -42,10 +42,7 @@ class ProductOfPairs:
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """A pair function that keeps its last block, as a factor of several others.
-
-    The engine asks all its functions for one tile before it goes on to the next, so the last block is enough.
-    """
+    """A factor of several pair functions that keeps its last block, since all are evaluated on one tile at a time."""
 
     function: PairFunction
     _last: threading.local = field(default_factory=threading.local, init=False)

@@ -1,4 +1,4 @@
-"""Matrix products, to which everything pairwise is brought."""
+"""Matrix products, to which all pairwise computations are reduced."""
 
 from __future__ import annotations
 

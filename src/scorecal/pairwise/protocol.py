@@ -1,4 +1,4 @@
-"""What a statistic is an average of: a function H of pairs of rows, or features f of rows with H = f_i.f_j."""
+"""Protocols of what a statistic averages: a function H of pairs of rows, or features f of rows with H = f_i.f_j."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class PairFunction(Protocol):
 class Features:
     """Features f as a function of a block of rows, (rows, q), for H(i, j) = f_i.f_j.
 
-    With `largest`, the statistic is the largest of the q features' own, each in units of its mean square. No sign
-    changes a mean square, so the null draws are as they would be with units known beforehand. With `unskewed`, sums are
-    corrected for skewness.
+    With `largest`, the statistic is the largest of the statistics of the q features, each in units of its mean square.
+    Signs do not change a mean square, so the null draws are valid all the same. With `unskewed`, sums are corrected for
+    skewness.
     """
 
     function: Callable[[slice], Array]
@@ -33,7 +33,7 @@ class Features:
 
 
 class Statistic(NamedTuple):
-    """What is averaged, an array that says on which backend, device and dtype to work, and what made it."""
+    """The function to average, an array that sets backend, device and dtype, the bandwidths and the coordinates."""
 
     function: PairFunction | Features
     reference: Array

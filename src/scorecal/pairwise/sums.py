@@ -1,4 +1,4 @@
-"""Sums over a block of H: by rows, by columns, and with signs."""
+"""Sums over blocks of H: over rows, over columns, and with signs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums of one H over some tiles: over the pairs of each block of rows that is in them, and e' H e, (B,).
-
-    Every pair counts twice, as in the whole matrix.
-    """
+    """Sums of one H over some tiles, all pairs twice: by block of rows, and e' H e for every column of signs, (B,)."""
 
     by_block: dict[int, Array]
     drawn: Array
 
 
 def add_up(parts: Iterable[list[PairSums]]) -> list[PairSums]:
-    """Sums of each H over the tiles of all parts, added up in their order; only the blocks in a part are touched."""
+    """Add the sums of each H over all parts, in their order; a part touches its own blocks only."""
     by_block: list[dict[int, Array]] = []
     drawn: list[Array] = []
     for part in parts:
@@ -36,10 +33,10 @@ def add_up(parts: Iterable[list[PairSums]]) -> list[PairSums]:
 
 
 def sum_block(block: Array, mask: np.ndarray | None, on_diagonal: bool) -> tuple[Array, Array, Array]:
-    """The block with zeros in place of pairs that do not count, and its sums over columns and rows.
+    """Return the block with excluded pairs set to zero, and its sums over columns and over rows.
 
-    A block on the diagonal holds every pair twice; halved and without the pairs of a row and itself, it counts like any
-    other block and its transpose.
+    A block on the diagonal holds every pair twice. It is halved and its diagonal set to zero, so that it counts like
+    any other block together with its transpose.
     """
     xp = array_namespace(block)
     if mask is not None:
@@ -51,7 +48,7 @@ def sum_block(block: Array, mask: np.ndarray | None, on_diagonal: bool) -> tuple
 
 
 def signed_sum(signs: Array, product: Array, units: Array | None) -> Array:
-    """Sum over rows of e_i (H e)_i, twice, as every pair counts; `units` are those of the rows of H, if it has any."""
+    """Sum of e_i (H e)_i over rows, doubled since every pair counts twice; `units` rescale the rows of H, if given."""
     xp, dtype = array_namespace(signs), accumulation_dtype(signs)
     product = xp.astype(product[:, : signs.shape[1]], dtype, copy=False)
     if units is not None:

@@ -1,1 +1,1 @@
-"""Who does the work: threads, processes, a cluster; and progress bars."""
+"""Work in threads, in processes and on clusters; progress bars."""

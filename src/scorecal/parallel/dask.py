@@ -13,8 +13,8 @@ from .._lib.warn import warn_user
 Result = TypeVar("Result")
 
 DIED = (
-    "A worker process died. Likely causes: it was killed, or memory ran out. What had been recorded is safe; run the "
-    "same again to go on."
+    "A worker process died. Likely causes: it was killed, or memory ran out. Recorded results are safe; run the same "
+    "again to continue."
 )
 _N_AT_ONCE = 2000  # tasks
 _N_ATTEMPTS = 4
@@ -25,7 +25,7 @@ class WorkerDiedError(RuntimeError):
 
 
 def is_dask(workers: Any) -> TypeGuard[MethodType]:
-    """Whether it is the map of a `distributed.Client`, which gives futures in place of results."""
+    """Return whether `workers` is the map of a `distributed.Client`, which returns futures in place of results."""
     return isinstance(workers, MethodType) and any(
         base.__module__.startswith("distributed.") for base in type(workers.__self__).__mro__
     )
@@ -34,6 +34,7 @@ def is_dask(workers: Any) -> TypeGuard[MethodType]:
 def on_cluster(
     client: Any, work: Callable[..., Result], tasks: Sequence[Any], shared: Any
 ) -> Generator[Result, None, None]:
+    """Yield the results of all tasks, as they finish on a dask cluster; repeat those of workers that were lost."""
     from distributed import CancelledError, KilledWorker
 
     if not client.scheduler_info()["workers"]:
@@ -45,7 +46,7 @@ def on_cluster(
             yield from _all_of(client, work, remaining, shared)
             return
         except CancelledError as error:
-            # Workers have a copy of the data each, but dask may drop copies: a lost worker may take the last one along.
+            # Every worker has a copy of the data, but dask may drop copies, and a lost worker may have held the last.
             if attempt + 1 == _N_ATTEMPTS or not client.scheduler_info()["workers"]:
                 raise WorkerDiedError(f"{DIED} The cluster says: {error}") from None
         except KilledWorker as error:
@@ -55,7 +56,7 @@ def on_cluster(
 def _all_of(
     client: Any, work: Callable[..., Result], remaining: dict[int, Any], shared: Any
 ) -> Generator[Result, None, None]:
-    """Results of the tasks that remain; those that are done are taken out."""
+    """Yield the results of the remaining tasks, and remove finished tasks from `remaining`."""
     from distributed import as_completed
 
     first = [] if shared is None else [client.scatter(shared, broadcast=True, hash=False)]
@@ -81,12 +82,12 @@ def _all_of(
 
 @contextmanager
 def cluster(address: str) -> Iterator[Callable[..., Iterable[Any]]]:
-    """A map, for `workers`, whose tasks run on the `dask.distributed` cluster with this scheduler.
+    """Yield a map, for `workers`, whose tasks run on the `dask.distributed` cluster with this scheduler.
 
     Parameters
     ----------
     address : str
-        Of the scheduler, such as "tcp://10.0.0.1:8786". Its workers must have scorecal, and your own modules.
+        Address of the scheduler, such as "tcp://10.0.0.1:8786". Its workers must have scorecal and your own modules.
     """
     try:
         from distributed import Client
@@ -96,7 +97,7 @@ def cluster(address: str) -> Iterator[Callable[..., Iterable[Any]]]:
         client = Client(address)
     except ValueError as error:
         raise ConnectionError(
-            f"{address!r} is not the address of a scheduler, such as tcp://host:8786: {error}."
+            f"`address` must be that of a dask scheduler, such as tcp://host:8786, but {address!r} gave: {error}."
         ) from None
     with client:
         yield client.map

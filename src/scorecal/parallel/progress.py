@@ -1,4 +1,4 @@
-"""Progress bars, for people at a terminal."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from .._lib.cores import is_side_by_side
 def progress(
     total: int, unit: str, *, done: int = 0, label: str = "", delay: float = 0.0
 ) -> Iterator[Callable[[int], object]]:
-    """Yield a function to call with every number of units done; it shows them, and what time is left.
-
-    It does nothing where nobody looks: without a terminal, and in one of many tasks side by side.
-    """
+    """Yield a function to call with each number of units done; it shows a bar, on a terminal and in one task only."""
     if not sys.stderr.isatty() or is_side_by_side():
         yield lambda n: None
         return

@@ -1,4 +1,4 @@
-"""What all tasks need, brought to every worker once."""
+"""Data that all tasks need, sent to every worker once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def on_file(shared: Any) -> Iterator[Path]:
-    """A file that holds it, in the temporary folder, for as long as the context lasts."""
+    """Yield the path of a temporary file that holds `shared`, and delete it when the context ends."""
     try:
         from joblib import dump
     except ImportError:
@@ -28,28 +28,28 @@ def on_file(shared: Any) -> Iterator[Path]:
         except (PicklingError, AttributeError, TypeError) as error:  # pickle raises all three
             raise TypeError(
                 f"`workers` in other processes need functions and kernels that can be pickled: {error}. Likely cause: "
-                "a function that is no importable module's, such as a lambda."
+                "a function that is not defined in an importable module, such as a lambda."
             ) from None
         yield folder / "shared"
     finally:
-        _load.cache_clear()  # a map may have run in this process
+        _load.cache_clear()  # a map may have run tasks in this process
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def from_file(path: Path, function: Callable[[Any, Any], Result], task: Any) -> Result:
-    """function(shared, task) in a worker."""
+    """Return function(shared, task), with `shared` loaded from the file."""
     return function(_load(path), task)
 
 
 @lru_cache(maxsize=1)
 def _load(path: Path) -> Any:
-    """NumPy arrays stay on file, mapped into memory: processes of one machine hold them once."""
+    """Load the file with NumPy arrays mapped into memory, so that processes of one machine share one copy."""
     from joblib import load
 
     try:
         return load(path, mmap_mode="r")
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"A worker cannot read {path}. Workers on other machines need a temporary folder that all of them see: set "
-            "the environment variable TMPDIR to it. On a dask cluster hand over `client.map`, which needs none."
+            f"A worker cannot read {path}. Workers on other machines need a temporary folder that all can read: set "
+            " the environment variable TMPDIR to it. On a dask cluster, give `client.map`, which needs none."
         ) from None

@@ -1,4 +1,4 @@
-"""Cores, and whose turn it is to use them."""
+"""Threads on all cores, and limits on the threads of the BLAS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _turn = threading.Lock()
 
 
 class _SingleThreadedBLAS:
-    """Limits the BLAS of the whole process to one thread, from the first to enter until the last to leave."""
+    """Limit the BLAS of the whole process to one thread, from the first entry until the last exit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,17 +45,14 @@ _single_threaded_blas = _SingleThreadedBLAS()
 
 @contextmanager
 def _all_cores() -> Iterator[None]:
-    """Let tiles side by side use all cores, each with a BLAS of one thread.
-
-    Callers in several threads take turns: each uses all cores anyway.
-    """
+    """Let parallel tiles use all cores, each with a single-threaded BLAS; callers in several threads take turns."""
     with _turn, _single_threaded_blas:
         yield
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Work on one core, as one of many tasks side by side: neither tiles nor the BLAS start threads."""
+    """Work on one core, as one of many parallel tasks: neither tiles nor the BLAS start threads."""
     token = on_one_core.set(True)
     try:
         with _single_threaded_blas:
@@ -65,11 +62,11 @@ def one_core() -> Iterator[None]:
 
 
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> Generator[Result, None, None]:
-    """Results of several tasks, in their order, computed in threads of this process."""
+    """Yield the results of the tasks in order, computed in threads of this process."""
     if n_threads == 1:
         yield from map(work, tasks)
         return
-    # Elementwise NumPy runs on one core: tiles side by side, each with a single-threaded BLAS, use them all.
+    # Elementwise NumPy uses one core only: parallel tiles, each with a single-threaded BLAS, use all of them.
     with _all_cores(), ThreadPoolExecutor(n_threads) as pool:
         try:
             waiting = iter(tasks)

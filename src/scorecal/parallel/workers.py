@@ -1,4 +1,4 @@
-"""Tasks side by side: in this process, in processes of this machine, or on a cluster."""
+"""Parallel tasks: in this process, in processes of this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from .threads import one_core
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Map = Callable[..., Iterable[Any]]  # of a function and tasks
+Map = Callable[..., Iterable[Any]]  # takes a function and tasks
 
 
 def check_workers(workers: Any) -> None:
+    """Raise unless `workers` is None, a map-like callable or a number of processes."""
     if workers is not None and not callable(workers):
         n_processes(workers)
 
 
 def n_processes(workers: int) -> int:
-    """The number that `workers` stands for."""
+    """Return the number of processes that `workers` stands for; -1 means one for each core."""
     if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
         raise ValueError(f"`workers` must be a positive integer, -1 or a map-like callable, but is {workers!r}.")
     return cpu_count() if workers == -1 else workers
@@ -36,13 +37,13 @@ def n_processes(workers: int) -> int:
 def map_tasks(
     function: Callable[..., Result], tasks: Sequence[Task], workers: int | Map = 1, shared: Any = None
 ) -> Generator[Result, None, None]:
-    """function(task) for every task, each on one core; results come as they are ready, in any order.
+    """Yield function(task) for every task, each on one core, in the order in which they finish.
 
     `workers` is as in SciPy: the number of processes (1: this one; -1: one for each core), or a map-like callable. The
-    map of a dask client is known: its futures are waited for.
+    map of a dask client is recognised, and its futures are awaited.
 
-    With `shared`, function(shared, task). It is sent to every worker once: on a dask cluster by its scheduler,
-    otherwise in a file.
+    With `shared`, yield function(shared, task). `shared` is sent to every worker once: by the scheduler of a dask
+    cluster, or else in a file.
     """
     work = partial(_on_one_core, function)
     if is_dask(workers):
@@ -59,15 +60,15 @@ def map_tasks(
 
 
 def in_order(results: Generator[tuple[int, Result], None, None], expected: int) -> Generator[Result, None, None]:
-    """Numbered results as they should come; the few that are early wait."""
+    """Yield numbered results in the order of their numbers; early ones wait."""
     early: dict[int, Result] = {}
     awaited = 0
     with closing(results):
         for each in results:
             if not isinstance(each, tuple):
                 raise TypeError(
-                    f"`workers` must be a map that returns results, but it gave a {type(each).__name__}. For dask hand "
-                    "over `client.map` itself."
+                    f"`workers` must be a map that returns results, but it gave a {type(each).__name__}. For dask "
+                    "give `client.map` itself."
                 )
             number, result = each
             early[number] = result
@@ -97,9 +98,9 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number:
         raise WorkerDiedError(DIED) from None
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that tasks are given up is no news to who stops
+            warnings.simplefilter("ignore")  # joblib would warn that the remaining tasks are dropped
             results.close()
-        # Left alone, the processes would end after some minutes without work, and may do so just as new work comes.
+        # Idle processes would end by themselves after some minutes, perhaps just as new work arrives.
         get_reusable_executor().shutdown(wait=True)
 
 
@@ -110,8 +111,8 @@ def _in_child(parent: int, work: Callable[[Task], Result], task: Task) -> Result
 
 @cache
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent: one that was killed cannot tell its workers."""
-    if os.getpid() == parent:  # joblib stays in this process where it may not start others
+    """End this process soon after its parent, which cannot end its workers if it is killed."""
+    if os.getpid() == parent:  # joblib runs tasks in this process where it may not start others
         return
 
     def watch() -> None:

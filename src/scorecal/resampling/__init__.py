@@ -1,4 +1,4 @@
-"""How a statistic and its null distribution are computed, tile by tile."""
+"""Statistics and their null distributions, computed tile by tile."""
 
 from .engine import null_distributions, u_statistics
 from .nulls import Null, RandomSigns, UStatistics

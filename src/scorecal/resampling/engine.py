@@ -1,8 +1,8 @@
 """U-statistics and their null draws, tile by tile over the upper triangle.
 
-The engine knows pair functions, features of rows, signs and nulls, and nothing of what they mean. No n x n array is
-ever made: besides its inputs and the packed signs it holds a few tiles, within the memory of the options, and vectors
-of length n and B.
+The engine knows pair functions, features of rows, signs and nulls, but not their meaning. No n x n array is ever made:
+besides its inputs and the packed signs it holds a few tiles, within the `memory` of the options, and vectors of length
+n and B.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from .pairing import Pairing
 from .signs import PlacedSigns, Signs
 from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
 
-# NumPy: a tile and its temporaries stay near the cache, and its products are long enough. Elsewhere: few, large calls.
+# NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
 _MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
-_N_TASKS = 64  # for workers, however many there are: few enough for what they send back, and enough to share out
+_N_TASKS = 64  # for any number of workers: few enough to send back results, and enough to share the work evenly
 _DEFAULT = ComputeOptions()
 _Part = TypeVar("_Part")
 
@@ -51,10 +51,10 @@ def null_distributions(
     options: ComputeOptions = _DEFAULT,
     tile: int | None = None,
 ) -> UStatistics:
-    """Several U-statistics of the same rows, each with `n_resamples` draws of what it would be under the null.
+    """Several U-statistics of the same rows, each with `n_resamples` draws from its null distribution.
 
-    The estimator may put other functions in place of those given; what it draws for that comes before what the null
-    draws. Without a null, it is the estimator's own; but random signs for features, which average all pairs.
+    The estimator may replace the functions; its random numbers are drawn before those of the null. `null` None stands
+    for the estimator's own null, but for random signs where there are features, which average all pairs.
     """
     pairing = options.estimator.pairing(int(reference.shape[0]))
     applied = [options.estimator.apply(function, rng) for function in functions]
@@ -75,15 +75,15 @@ def u_statistics(
 ) -> UStatistics:
     """Average of H over the estimator's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
 
-    Features are averaged over all pairs: these cost no more.
+    Features are averaged over all pairs, at no extra cost.
 
-    `reference` is any array of n rows that says on which backend, device and dtype to work. `tile` overrides the tile
-    that follows from the memory of the options; it must be a multiple of 8 and changes results by rounding only.
+    `reference` is any array of n rows, which sets backend, device and dtype. `tile` overrides the tile that fits the
+    `memory` of the options; it must be a multiple of 8, and changes results by rounding only.
     """
     if options.workers is not None and is_jax_array(reference):
         raise TypeError(
-            "`workers` are for NumPy and torch arrays, but these are of JAX, whose settings (such as 64-bit floats) "
-            "other processes do not share. Leave `workers` out: JAX uses all cores; or give NumPy arrays."
+            "`workers` must be None for JAX arrays, because other processes do not share JAX's settings (such as "
+            "64-bit floats). Leave `workers` out, since JAX uses all cores, or give NumPy arrays."
         )
     n = int(reference.shape[0])
     xp = array_namespace(reference)
@@ -119,7 +119,7 @@ def u_statistics(
 
 
 def _sums_in_memory(job: PairSumJob, options: ComputeOptions, n_threads: int) -> list[PairSums]:
-    """Sums over all pairs, with smaller tiles where a device runs out of memory."""
+    """Sums over all pairs, with smaller tiles if a device runs out of memory."""
     while True:
         try:
             return _sums_of_pairs(job, options, n_threads)
@@ -128,14 +128,14 @@ def _sums_in_memory(job: PairSumJob, options: ComputeOptions, n_threads: int) ->
                 raise
             if job.tile <= _SMALLEST_GPU_TILE:
                 raise MemoryError(
-                    f"The device has no memory left for tiles of {job.tile} x {job.tile} pairs. Free some of it, give "
-                    "fewer points, or move the arrays to the CPU."
+                    f"The device has no memory left for tiles of {job.tile} x {job.tile} pairs. Free some of it, use "
+                    "fewer rows, or move the arrays to the CPU."
                 ) from None
         job = replace(job, tile=max(_SMALLEST_GPU_TILE, job.tile // 16 * 8))
 
 
 def _sums_of_pairs(job: PairSumJob, options: ComputeOptions, n_threads: int) -> list[PairSums]:
-    """Sums of each H over all tiles, added up in their order, so that they do not depend on who was faster."""
+    """Sums of each H over all tiles, added in a fixed order, so that they do not depend on which worker was faster."""
     if options.workers is None:
         if len(job.strips) == 1:
             return sums_of_strip(job, job.strips[0])
@@ -161,7 +161,7 @@ def _numbered(job: PairSumJob, task: tuple[int, Sequence[Strip]]) -> tuple[int, 
 
 
 def _on_host(sums: PairSums) -> PairSums:
-    """Copy the sums from a GPU, which the process that waits for them need not have."""
+    """Copy the sums from a GPU, which the receiving process may not have."""
     by_block = {k: to_numpy(part) for k, part in sums.by_block.items()}
     return PairSums(by_block, sums.drawn if isinstance(sums.drawn, float) else to_numpy(sums.drawn))
 
@@ -169,7 +169,7 @@ def _on_host(sums: PairSums) -> PairSums:
 def _statistics_of_features(
     features: Sequence[Features], job: PairSumJob, n_threads: int
 ) -> list[tuple[Array, Array | None, Array]]:
-    if len(job.blocks) == 1:  # computed once, for sums and for shares
+    if len(job.blocks) == 1:  # features are computed once, for both sums and contributions
         blocks = [each.function(job.blocks[0]) for each in features]
         features = [
             replace(each, function=partial(_whole, block)) for each, block in zip(features, blocks, strict=True)
@@ -199,7 +199,7 @@ def _tile_edge(
     n_threads: int,
     memory: int | None,
 ) -> int:
-    """The preferred tile, halved until all threads together stay within `memory`."""
+    """Edge of the preferred tile, halved until all threads together stay within `memory`."""
     on_gpu = is_on_gpu(reference)
     if memory is None:
         memory = min(_GPU_MEMORY, free_memory(reference) // 4) if on_gpu else _MEMORY

@@ -1,4 +1,4 @@
-"""Which pairs of rows a statistic averages: all, or so few that its cost grows as n; or all, of finite rank."""
+"""Estimators: which pairs of rows a statistic averages, and whether in full or by features of finite rank."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Estimator(Protocol):
     """A choice of pairs. To make one of your own, inherit from this class and define `pairing`."""
 
     def pairing(self, n: int) -> Pairing:
-        """The pairs of n rows that are averaged."""
+        """Return the pairs of n rows that are averaged."""
         ...
 
     def apply(self, function: PairFunction | Features, rng: np.random.Generator) -> PairFunction | Features:
-        """What is averaged in place of the function: by default, the function itself."""
+        """Return the function to average in place of the given one; by default, the given one."""
         return function
 
     def null(self) -> Null:
-        """The null distribution where none is given: by default, random signs."""
+        """Return the null distribution used when none is given; by default, random signs."""
         return RandomSigns()
 
 
 @dataclass(frozen=True)
 class Complete(Estimator):
-    """All pairs: cost n^2, and the most power. The null distribution is that of the wild bootstrap."""
+    """All pairs, and the wild bootstrap: cost n^2, and the most power."""
 
     def pairing(self, n: int) -> Pairing:
         return Pairing(n, n, n)
@@ -44,12 +44,12 @@ class Complete(Estimator):
 
 @dataclass(frozen=True)
 class Incomplete(Estimator):
-    """Each row with the next ones only, and the wild bootstrap: cost n times their number.
+    """Each row with the next few rows only, and the wild bootstrap: cost n times their number.
 
     Parameters
     ----------
     pairs_per_point : int
-        How many come next, at least 1.
+        Number of following rows that each row is paired with, at least 1.
     """
 
     pairs_per_point: int = 100
@@ -68,7 +68,7 @@ class Block(Estimator):
     Parameters
     ----------
     size : int, optional
-        Number of rows in a block, at least 2; the root of n by default. The last block also takes what is left over.
+        Number of rows in a block, at least 2; the root of n by default. The last block also holds the remaining rows.
     """
 
     size: int | None = None
@@ -82,10 +82,10 @@ class Block(Estimator):
 
 @dataclass(frozen=True)
 class Linear(Estimator):
-    """Rows two by two, the least that there is to compute. Their mean is compared with Student's t: no bootstrap.
+    """Rows two by two, compared with Student's t: the lowest cost, n, and no bootstrap.
 
-    p-values are ranks among `n_resamples` quantiles of it. In `calibration_test`, which combines several statistics,
-    signs are used here too.
+    P-values are ranks among `n_resamples` quantiles of Student's t. `calibration_test`, which combines several
+    statistics, uses random signs here too.
     """
 
     def pairing(self, n: int) -> Pairing:
@@ -102,7 +102,7 @@ class LowRank(Estimator):
     Parameters
     ----------
     n_frequencies : int
-        Each has 2 d features; few of them lose power, never the level.
+        Number of random frequencies, each with 2 d features; few of them reduce power, but the test keeps its level.
     """
 
     n_frequencies: int = 50
@@ -127,7 +127,7 @@ _BY_NAME: dict[str, Estimator] = {
 
 
 def as_estimator(estimator: Any) -> Estimator:
-    """Return the estimator of this name, or the value itself."""
+    """Return the estimator with this name, or the value itself if it is an estimator."""
     if isinstance(estimator, str) and estimator in _BY_NAME:
         return _BY_NAME[estimator]
     if isinstance(estimator, type) or not isinstance(estimator, Estimator):

@@ -1,13 +1,13 @@
 r"""U-statistics of finite rank, H(i, j) = f_i.f_j, from sums over rows in place of pairs.
 
-Signs make a symmetric null distribution of the sum of f, which at small n is skewed where f is. Hall's transformation
-(J. R. Stat. Soc. B 54, 1992) of t, the sum in units of its root mean square, takes this out to the first order:
+Signs give a symmetric null distribution of the sum of f, which at small n is skewed where f is. Hall's transformation
+(J. R. Stat. Soc. B 54, 1992) of t, the sum in units of its root mean square, removes the skewness to first order:
 
     t + k (2 t^2 + 1) / 6 + k^2 t^3 / 27,
 
-with k the sum of f^3 in the same units cubed. It is increasing in t, but flat near t = -3 / k; so k is held between -.3
-and .3, that one far target may not hide what the others show. Data and draws are transformed alike, each by its own
-skewness, so that the test stays exact for features that are symmetric.
+with k the sum of f^3 in the same units cubed. It increases in t, but is flat near t = -3 / k; so k is held between -.3
+and .3, lest one distant target hide the evidence of the others. Data and draws are transformed alike, each by its own
+skewness, so that the test stays exact for symmetric features.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ _LARGEST_SKEW = 0.3
 
 @dataclass(frozen=True, eq=False)
 class FeatureSums:
-    """Sums over rows: of f, f^2 and f^3, (q,), and of e f and e f^3 for every column of signs e, (q, B).
-
-    Without a correction for skewness there are no cubes: zeros stand for them.
-    """
+    """Sums over rows of f, f^2, f^3, (q,), and of e f, e f^3 for signs e, (q, B); cubes are 0 without `unskewed`."""
 
     plain: Array
     squares: Array
@@ -42,7 +39,7 @@ class FeatureSums:
 
 
 def feature_sums(features: Features, rows: slice, flips: Array | None) -> FeatureSums:
-    """Of one block of rows, with their signs (rows, B)."""
+    """Sums over one block of rows, with their signs (rows, B)."""
     block = features.function(rows)
     xp, dtype = array_namespace(block), accumulation_dtype(block)
 
@@ -60,13 +57,13 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
 
 
 def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -> tuple[Array, Array | None, Array]:
-    """The statistic (0-d), its null draws (B,) and the share of each row (n,).
+    """Return the statistic (0-d), its null draws (B,) and the contribution of each row (n,).
 
-    |sum f|^2 - sum |f|^2 is the sum over pairs i != j; corrected, the first sum is one of f + `hall_correction` f^3.
+    |sum f|^2 - sum |f|^2 is the sum over pairs i != j; the correction adds `hall_correction` f^3 to f in the first sum.
     """
     n = blocks[-1].stop
     xp = array_namespace(sums.plain)
-    # Below, cubes underflow: targets are so far off that the test functions do not reach them.
+    # Below this value cubes underflow: targets are too far away for the test functions.
     least = float(xp.finfo(sums.squares.dtype).smallest_normal) ** 0.65 if features.unskewed else 0.0
     zero = sums.squares <= least
     squares = xp.where(zero, xp.ones_like(sums.squares), sums.squares)
@@ -75,7 +72,7 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     def statistic(plain: Array, cubes: Array) -> Array:
         bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
         parts = bent**2 * units[:, None]
-        if features.largest:  # of features that are not zero throughout
+        if features.largest:  # among features that are not zero in all rows
             return (xp.max(parts, axis=0) - 1.0) / (n - 1)
         return (xp.sum(parts, axis=0) - xp.sum(sums.squares) / n) / (n - 1)
 
@@ -94,7 +91,7 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
 
 
 def hall_correction(plain: Array, cubes: Array, squares: Array) -> Array:
-    """What multiplies f^3, such that the sum of f becomes its transform."""
+    """Factor of f^3 for which sum f + factor sum f^3 is Hall's transform of sum f."""
     xp = array_namespace(plain)
     root = xp.sqrt(squares)
     t, k = plain / root, cubes / squares / root

@@ -1,4 +1,4 @@
-"""How the null distribution of a statistic comes about: a value that the engine asks."""
+"""Null distributions of statistics, as values that the engine calls."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Averages", "Null", "RandomSigns", "Signs", "StudentT", "UStatistics"
 
 @dataclass(frozen=True, eq=False)
 class UStatistics:
-    """For each of V functions: the U-statistic, its null draws, and the share of each of the n rows."""
+    """For each of V functions: the U-statistic, its null draws, and the contribution of each of the n rows."""
 
     statistic: Array  # (V,)
     null: Array | None  # (V, B)
-    contributions: Array  # (V, n); each row adds up to its statistic
+    contributions: Array  # (V, n); each row sums to its statistic
 
 
 Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs, with signs or without
@@ -29,10 +29,10 @@ Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs
 
 @runtime_checkable
 class Null(Protocol):
-    """A way to the null distribution of several statistics of the same rows.
+    """A method that gives the null distribution of several statistics of the same rows.
 
-    `distribution` calls `averages(signs)` for a pass over rows and pairs, and returns what it gave with B =
-    `n_resamples` null draws for each statistic. Whatever is drawn comes from `rng`.
+    `distribution` calls `averages(signs)` for each pass over rows and pairs, and returns its statistics with B =
+    `n_resamples` null draws each. All random numbers come from `rng`.
     """
 
     def distribution(
@@ -42,10 +42,7 @@ class Null(Protocol):
 
 @dataclass(frozen=True)
 class RandomSigns:
-    """The wild bootstrap: e_i e_j H_ij in place of H_ij, with independent random signs e.
-
-    Exact for features that are symmetric about zero, and close to it for many rows.
-    """
+    """The wild bootstrap, e_i e_j H_ij with random signs e: exact for symmetric features, close to it for many rows."""
 
     def draw(self, n: int, n_resamples: int, rng: np.random.Generator) -> Signs:
         """Draw fair signs from the bits of `rng.bytes`: a tenth of a second for 5 x 10^8 of them."""
@@ -59,9 +56,9 @@ class RandomSigns:
 
 @dataclass(frozen=True)
 class StudentT:
-    """Student's t, for blocks of rows that are independent and alike: no draws, but quantiles of it.
+    """Student's t, for blocks of rows that are independent and identically distributed: quantiles in place of draws.
 
-    The mean over blocks, in units of its standard error, follows it.
+    It is the distribution of the mean over blocks, in units of its standard error.
     """
 
     def distribution(
@@ -89,7 +86,7 @@ _BY_NAME: dict[str, Null] = {"signs": RandomSigns()}
 
 
 def as_null(null: Any) -> Null | None:
-    """Return the null of this name, or the value itself; None stands for the one that goes with the estimator."""
+    """Return the null with this name, or the value itself; None stands for the null of the estimator."""
     if null is None:
         return None
     if isinstance(null, str) and null in _BY_NAME:

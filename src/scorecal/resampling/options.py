@@ -1,4 +1,4 @@
-"""How a statistic is to be computed: from which pairs, with which null distribution, in how much memory, by whom."""
+"""Options of a computation: pairs, null distribution, memory, workers and precision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST_MEMORY = 2**20
 
 @dataclass(frozen=True)
 class ComputeOptions:
-    """What the tests' keyword arguments of these names say, checked.
+    """The checked keyword arguments of these names, which all tests share.
 
     `null` None: the estimator's own. `memory` is in bytes, for the tiles of each process; None: a default. `workers`
     None: threads of this process. With `precision` "mixed", float32 data on a GPU are multiplied with signs in float16.
@@ -29,7 +29,7 @@ class ComputeOptions:
 
 
 def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: Any) -> ComputeOptions:
-    """Check the keyword arguments that all tests share."""
+    """Return the options that these keyword arguments of the tests set; raise if one is not valid."""
     if memory is not None:
         if isinstance(memory, bool) or not isinstance(memory, Real) or not float(memory) >= _LEAST_MEMORY:
             raise ValueError(f"`memory` must be a number of bytes, at least {_LEAST_MEMORY} (1 MB), but is {memory!r}.")

@@ -1,7 +1,7 @@
 """Which pairs of n rows a statistic averages.
 
-Any choice of pairs that is made before looking at them keeps the mean. Rows are paired with rows that are near them in
-the order in which they are given, whatever that is; no row meets itself.
+A choice of pairs that does not depend on the data keeps the mean of a statistic. Rows are paired with their neighbours,
+in the order in which they are given; no row is paired with itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Pairing:
 
     @cached_property
     def n_pairs(self) -> int:
-        """Of each block alone, all pairs less those too far apart."""
+        """Number of pairs: those inside each block, without those too far apart."""
         total = 0
         for size, count in ((self.size, self.n_blocks - 1), (self.n - self.size * (self.n_blocks - 1), 1)):
             far = max(0, size - 1 - self.reach)
@@ -37,16 +37,17 @@ class Pairing:
         return total
 
     def block_of(self, points: np.ndarray) -> np.ndarray:
+        """Return the block of each row."""
         return np.asarray(np.minimum(points // self.size, self.n_blocks - 1))
 
     def last(self, row: int) -> int:
-        """One past the last point that points below `row` are paired with."""
+        """One past the last row that rows below `row` are paired with."""
         last_block = int(self.block_of(np.array(row - 1)))
         end = self.n if last_block == self.n_blocks - 1 else (last_block + 1) * self.size
         return min(end, row + self.reach)
 
     def preferred_tile(self, largest: int) -> int:
-        """Not much larger than what is used of it; with blocks, one or several of them."""
+        """Edge of a tile that is not much larger than the part used; with blocks, one or several of them."""
         if self.reach < self.n:
             return min(largest, max(_SMALLEST_TILE, -(-self.reach // 8) * 8))
         if self.size >= largest:
@@ -55,10 +56,11 @@ class Pairing:
         return size * max(1, _SMALLEST_TILE // size) if size <= largest else largest
 
     def holds_all(self, rows: slice, cols: slice) -> bool:
+        """Return whether all pairs of a tile count."""
         return bool(cols.stop <= self.last(rows.start + 1))
 
     def mask(self, rows: slice, cols: slice) -> np.ndarray | None:
-        """Which pairs of a tile count, those of a row and itself aside; None where all do."""
+        """Mask of the pairs of a tile that count, regardless of the diagonal; None where all count."""
         if self.holds_all(rows, cols):
             return None
         i, j = np.arange(rows.start, rows.stop)[:, None], np.arange(cols.start, cols.stop)

@@ -19,7 +19,7 @@ class Signs:
     n_resamples: int
 
     def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
-        """The same bits on the device of `reference`, to be expanded to a dtype."""
+        """Place the same bits on the device of `reference`, to be expanded to a dtype."""
         xp = array_namespace(reference)
         place = {"device": device_of(reference)}
         if is_on_gpu(reference):
@@ -31,8 +31,10 @@ class Signs:
 
 @dataclass(frozen=True, eq=False)
 class PlacedSigns:
+    """Signs on a device, expanded to numbers a block of rows at a time."""
+
     packed: Array
-    by_byte: Array  # the eight signs of every byte, (256, 8); where looking up is slow, how far to shift, (8,)
+    by_byte: Array  # the eight signs of every byte, (256, 8); where lookups are slow, the shifts of the bits, (8,)
     n_resamples: int
     dtype: Any
 

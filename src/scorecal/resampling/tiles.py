@@ -20,7 +20,7 @@ _TILES_PER_STRIP, _PAIRS_PER_STRIP = 32, 2**22  # the larger of the two
 
 
 class Strip(NamedTuple):
-    """Some tiles of one block of rows: those of blocks of columns from `first` to `last`, less one."""
+    """Tiles of one block of rows, with the blocks of columns from `first` to `last` - 1."""
 
     row: int
     first: int
@@ -29,7 +29,7 @@ class Strip(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairSumJob:
-    """All that sums over pairs depend on: what a worker is sent, once."""
+    """All inputs of the sums over pairs, sent to each worker once."""
 
     functions: tuple[PairFunction, ...]
     pairing: Pairing
@@ -44,7 +44,7 @@ class PairSumJob:
 
     @cached_property
     def strips(self) -> list[Strip]:
-        """Tiles of each block of rows on the diagonal and to its right; short enough to be interrupted soon."""
+        """Tiles of each block of rows, on the diagonal and to its right; short enough for a quick interruption."""
         ends = [-(-self.pairing.last(rows.stop) // self.tile) for rows in self.blocks]
         step = max(_TILES_PER_STRIP, _PAIRS_PER_STRIP // self.tile**2)
         return [Strip(i, j, min(j + step, end)) for i, end in enumerate(ends) for j in range(i, end, step)]
@@ -57,7 +57,7 @@ def sums_of_strips(job: PairSumJob, strips: Sequence[Strip]) -> list[PairSums]:
 
 @ignore_overflow
 def sums_of_strip(job: PairSumJob, strip: Strip) -> list[PairSums]:
-    """Sums of each H over rows and columns of the tiles, and their share of e' H e."""
+    """Sums of each H over rows and columns of the tiles, and their part of e' H e."""
     rows = job.blocks[strip.row]
     by_block: list[dict[int, Array]] = [{strip.row: 0.0} for _ in job.functions]
     products: list[Array] = [0.0] * len(job.functions)
@@ -82,7 +82,7 @@ def sums_of_strip(job: PairSumJob, strip: Strip) -> list[PairSums]:
 
 
 def _tile(job: PairSumJob, v: int, i: int, j: int) -> tuple[Array, Array, Array]:
-    """A block of H as products with signs want it, and its sums over columns and rows."""
+    """Block of H in the form that products with signs need, and its sums over columns and over rows."""
     function, rows, cols = job.functions[v], job.blocks[i], job.blocks[j]
     half = None if job.halves is None else job.halves[v]
     mask = job.pairing.mask(rows, cols)
@@ -93,7 +93,7 @@ def _tile(job: PairSumJob, v: int, i: int, j: int) -> tuple[Array, Array, Array]
 
 
 def groups_of_strips(job: PairSumJob, number: int) -> list[list[Strip]]:
-    """At most `number` runs of strips, with about as many tiles each."""
+    """At most `number` groups of successive strips, with about equally many tiles each."""
     last = np.cumsum([strip.last - strip.first for strip in job.strips])
     ends = np.unique(np.searchsorted(last, last[-1] * np.arange(1, number + 1) / number) + 1)
     return [job.strips[start:end] for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]

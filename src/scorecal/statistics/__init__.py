@@ -1,4 +1,4 @@
-"""What is averaged: Stein features of rows, and pair functions H, given for a block of rows and columns."""
+"""Stein features of rows, and pair functions H evaluated on blocks of rows and columns."""
 
 from .assemble import assemble
 from .precision import cast_gram, sufficient_dtype

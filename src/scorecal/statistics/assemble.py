@@ -1,4 +1,4 @@
-"""The one way from located targets, a kernel between them and Gram matrices to what is averaged."""
+"""Pair functions and features from targets, scores, a kernel between targets and Gram matrices."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def assemble(
     *,
     dtype: Any = None,
 ) -> tuple[PairFunction | Features, Array]:
-    """H, or f where no pairs are needed, and the targets in the dtype that it is computed in.
+    """Return H, or f where no pairs are needed, and the targets in the dtype of the computation.
 
-    H is the sum over r of k_r(P_i, P_j) times the Stein kernel of the targets, weighed by the matrix B_r where there
-    are matrices. Without a Gram matrix, k is 1. `dtype` is the one to compute in if it has enough digits, by default
-    that of the targets.
+    H is the sum over r of k_r(P_i, P_j) times the Stein kernel of the targets, weighted by the matrix B_r where there
+    are matrices. Without a Gram matrix, k is 1. `dtype` is used if it has enough digits; it defaults to that of the
+    targets.
     """
     xp = array_namespace(targets)
     dtype = dtype or targets.dtype
@@ -48,7 +48,7 @@ def assemble(
 def _finite_rank(
     targets: Array, scores: Array, kernel: Any, grams: Sequence[PairFunction]
 ) -> tuple[PairFunction | Features, Array]:
-    """H = k(P_i, P_j) f_i.f_j; without pairs where k is constant."""
+    """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed."""
     features = kernel.features(targets, scores)
     if not grams:
         return Features(lambda rows: features[rows, :]), targets

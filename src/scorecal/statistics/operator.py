@@ -17,7 +17,7 @@ from ..pairwise import PairFunction, Product
 
 @dataclass(frozen=True, eq=False)
 class MatrixStein:
-    """A = k l B for a radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and D = y_i - y_j:
+    """H for A = k l B with a radial kernel l = f(t), t = |y - y'|^2 / sigma^2, and D = y_i - y_j:
 
     h = f s_i'B s_j + (2 f' / sigma^2) ((s_j - s_i)'B D - tr B) - (4 f'' / sigma^4) D'B D.
     """
@@ -48,7 +48,7 @@ class MatrixStein:
 def matrix_stein(
     targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: PairFunction, matrix: Array
 ) -> MatrixStein:
-    """H for one term k(P, Q) B of an operator-valued kernel."""
+    """Return H for one term k(P, Q) B of an operator-valued kernel."""
     xp = array_namespace(targets)
     y = centre(targets)
     precision = 1.0 / bandwidth**2
@@ -87,7 +87,7 @@ class FunctionStein:
         xp = array_namespace(self.targets)
 
         def h(p: Array, y: Array, s: Array, p2: Array, y2: Array, s2: Array) -> Array:
-            """Row i of A goes with (p2, y2) and column j with (p, y); each derivative is of the index it contracts."""
+            """H of one pair: row i of A goes with (p2, y2), column j with (p, y); derivatives follow the index."""
 
             def a(y: Array, y2: Array) -> Array:
                 return xp.astype(self.function(p, y, p2, y2), s.dtype, copy=False)
@@ -112,12 +112,12 @@ class FunctionStein:
 
 
 def function_stein(operator: OperatorFunction, targets: Array, scores: Array) -> FunctionStein:
-    """H of an operator-valued kernel that is given as a function, checked."""
+    """Return H of an operator-valued kernel given as a function; raise if the function is not a kernel."""
     features, _ = as_arrays(features=operator.features, y=targets)
     n, d = targets.shape
     if features.ndim != 2 or features.shape[0] != n:
         raise ValueError(
-            f"`features` of `OperatorFunction` must have shape (n, q) = ({n}, q), but has {features.shape}."
+            f"`features` of `OperatorFunction` must have shape (n, q) = ({n}, q), but has shape {features.shape}."
         )
     check_finite("features", features)
     if not callable(operator.function):
@@ -131,7 +131,7 @@ def function_stein(operator: OperatorFunction, targets: Array, scores: Array) ->
 
 
 def _check_kernel(value: Array, swapped: Array, own: Array, d: int) -> None:
-    """Only half of the pairs are computed, so A must be a kernel: seen here on one pair, and one point with itself."""
+    """Raise unless A is symmetric on one pair and semi-definite on one row: only half of the pairs are computed."""
     if tuple(getattr(value, "shape", ())) != (d, d):
         raise ValueError(
             f"`function` of `OperatorFunction` must return shape (d, d) = ({d}, {d}), but gave "

@@ -1,4 +1,4 @@
-"""Enough digits for distances that are differences of large numbers."""
+"""Choice of a dtype with enough digits for distances that are differences of large numbers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TOLERANCE = 1e-3
 
 
 def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunction]) -> Any:
-    """The dtype of the targets, or float64 where float32 would lose the distances between rows far from the centre.
+    """Return the dtype of the targets, or float64 where float32 would lose distances between rows far from the centre.
 
-    Squared distances come from norms that cancel, so their error is about eps times the largest squared norm, in units
-    of the bandwidths.
+    Squared distances are differences of squared norms, so their error is about eps times the largest squared norm, in
+    units of the bandwidths.
     """
     xp = array_namespace(targets)
     features = [gram.features for gram in grams if isinstance(gram, EmbeddingGram | RadialGram)]
@@ -31,14 +31,14 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunct
     wide = accumulation_dtype(targets)
     if wide == targets.dtype:
         warn_user(
-            "Some of `y` or of the predictions lie so far from the others, in units of the bandwidths, that float32 "
-            "blurs the distances between them. Enable float64, or rescale or drop these rows."
+            "Some rows of `y` or of the predictions lie so far from the others, in units of the bandwidths, that "
+            "float32 cannot resolve the distances between them. Enable float64, or rescale or drop these rows."
         )
     return wide
 
 
 def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:
-    """The same Gram matrix with its features in this dtype."""
+    """Return the Gram matrix with its features in this dtype."""
     if isinstance(gram, EmbeddingGram):
         return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)
     if isinstance(gram, RadialGram):

@@ -1,9 +1,9 @@
-r"""H of finite rank, from random frequencies: its cost grows as n, and its mean is H itself.
+r"""Random Fourier features of H: their cost grows as n, and the mean of their products over frequencies is H.
 
 A Gaussian kernel is the mean of cos(w.(x_i - x_j)) = cos(w.x_i) cos(w.x_j) + sin(w.x_i) sin(w.x_j) over w ~ N(0, I)
 (Rahimi and Recht, 2007). With the Stein operator on the targets, in units of x = y / sigma, each frequency gives 2 d
-features, those of cosines being s_a cos(w.x) - (w_a / sigma) sin(w.x). Whatever the frequencies, the features have mean
-zero for calibrated predictions: few of them cost power, not the level.
+features; those of cosines are s_a cos(w.x) - (w_a / sigma) sin(w.x). For any frequencies, the features have mean zero
+if the predictions are calibrated: few frequencies reduce power, but the test keeps its level.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OfRows = Callable[[slice], Array]
 
 
 def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generator) -> Features:
-    """Features whose products are H, on average over the frequencies."""
+    """Return features whose inner products are H, on average over the frequencies."""
 
     def features(part: Any) -> _OfRows:
         if isinstance(part, GaussianStein):
@@ -47,7 +47,7 @@ def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generato
         raise TypeError(
             "`estimator='low-rank'` is for `kccsd_test`, `kcsd_test`, `ksd_test` and `calibration_test` with Gaussian "
             "kernels: `kernels.Gaussian` between targets and `GFD`, or a sampled `KGFD` or `MMD`, between predictions. "
-            "Use another estimator, or these."
+            "Use another estimator, or these kernels."
         )
 
     return Features(features(function))
@@ -79,6 +79,6 @@ def _stein(stein: GaussianStein, frequencies: np.ndarray) -> _OfRows:
 
 
 def _row_by_row(left: Array, right: Array) -> Array:
-    """All products of features of the same row."""
+    """Products of each feature of `left` with each feature of `right`, in the same row."""
     xp = array_namespace(left)
     return xp.reshape(left[:, :, None] * right[:, None, :], (left.shape[0], -1))

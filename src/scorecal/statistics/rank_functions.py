@@ -1,11 +1,11 @@
 r"""Test functions whose features are polynomials of ranks, for targets in standard coordinates.
 
 Any function f of mean zero under N(0, 1) is the Stein feature g' - y g = f of g = F / density, with F the integral of
-density times f. Taken for f the Legendre polynomials of the distribution function, whose mean and correlation are zero,
-it gives features that for standard Gaussian predictions are polynomials of the rank of the target (its probability
-integral transform): what SBC looks at along each dimension, and expected coverage along the radius. They are bounded,
-and no more skewed than a polynomial of a uniform number. For other predictions the Stein feature s g + g' adds a term
-(s + y) g, and has mean zero just the same.
+density times f. Here f are Legendre polynomials of the distribution function, which have mean zero and are
+uncorrelated. For standard Gaussian predictions, the features are then polynomials of the rank of the target (its
+probability integral transform): along each dimension as in SBC, along the radius as in expected coverage. They are
+bounded, and no more skewed than a polynomial of a uniform variable. For other predictions, the Stein feature s g + g'
+has an additional term (s + y) g, and still has mean zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._lib.arrays import Array, array_namespace, like
 from .._lib.checks import check_count
 from .._lib.special import special
 
-_LARGE = 1e3  # from here on, 1 / y is Mills' ratio to a millionth
+_LARGE = 1e3  # beyond it, 1 / y is Mills' ratio to a relative error of 1e-6
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Rank:
     Parameters
     ----------
     order : int
-        1 sees bias, 2 scale, 3 skewness, 4 heavy tails.
+        1 sees bias, 2 spread, 3 skewness, 4 heavy tails.
     """
 
     order: int = 1
@@ -57,7 +57,7 @@ class RadialRank:
     Parameters
     ----------
     order : int
-        1 sees the overall scale, 2 and above the shape.
+        1 sees the overall spread, 2 and above the shape.
     """
 
     order: int = 1
@@ -86,7 +86,7 @@ class RadialRank:
 
 
 def _legendre(order: int, rank: Array) -> tuple[Array, Array]:
-    """The normalised polynomial of rank in (0, 1), and its integral from 0 over rank (1 - rank)."""
+    """Normalised polynomial of a rank in (0, 1), and its integral from 0 divided by rank (1 - rank)."""
     value, integral = _coefficients(order)
     x = 2.0 * rank - 1.0
     return _horner(value, x), _horner(integral, x)
@@ -94,7 +94,7 @@ def _legendre(order: int, rank: Array) -> tuple[Array, Array]:
 
 @cache
 def _coefficients(order: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The integral of P_k is -(1 - x^2) P_k' / (k (k + 1)), by Legendre's equation."""
+    """Coefficients of P_k and of its integral, which is -(1 - x^2) P_k' / (k (k + 1)) by Legendre's equation."""
     from numpy.polynomial import legendre, polynomial
 
     value = legendre.leg2poly([0.0] * order + [math.sqrt(2 * order + 1)])

@@ -18,7 +18,7 @@ DEFAULT_N_SAMPLES = 10
 
 
 def gaussian_surprise(targets: Array, components: tuple[Array, Array, Array], bandwidth: Array) -> GaussianMeasures:
-    """Exact, for (mixtures of) Gaussians and the Gaussian kernel: a target is a Gaussian of no width."""
+    """Exact surprise, for (mixtures of) Gaussians and the Gaussian kernel: a target is a Gaussian of variance zero."""
     xp = array_namespace(targets)
     weights, means, spreads = components
     return GaussianMeasures(
@@ -30,7 +30,7 @@ def gaussian_surprise(targets: Array, components: tuple[Array, Array, Array], ba
 
 
 def sampled_surprise(targets: Array, samples: Array, kernel: Radial, bandwidth: Array) -> PointMeasures:
-    """From draws (n, S, d): those of two rows are independent, so the cross terms have no bias."""
+    """Surprise from draws (n, S, d); draws of different rows are independent, so the cross terms are unbiased."""
     xp = array_namespace(targets)
     n_samples = samples.shape[1]
     minus = -xp.ones_like(samples[0, :, 0]) / n_samples
@@ -47,7 +47,7 @@ def surprise_of(
     sampler: MALA | None,
     rng: np.random.Generator,
 ) -> tuple[MeanEmbeddings, dict[str, Any]]:
-    """Point mass at the target minus the prediction, embedded; and how the expectations were found."""
+    """Return the embedded surprise of each target, and how its expectations were computed."""
     if sampler is not None:
         draws = sampler.draw(predictions, n_samples or DEFAULT_N_SAMPLES, rng, targets)
         how = {"expectations": "mcmc", "acceptance": float(np.mean(draws.acceptance))}

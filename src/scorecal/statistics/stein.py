@@ -14,16 +14,16 @@ from ..pairwise import PairFunction, Product, ProductOfPairs
 def stein_pairs(
     targets: Array, scores: Array, kernel: Radial, bandwidth: Array, gram: PairFunction
 ) -> GaussianStein | ProductOfPairs:
-    """H for a block of rows and columns, from targets (n, d), scores (n, d) and the kernel between predictions."""
+    """Return H from targets (n, d), scores (n, d), the kernel between targets and the Gram matrix of predictions."""
     if isinstance(kernel, Gaussian) and isinstance(gram, EmbeddingGram) and gram.outer == "gaussian":
         return _gaussian_stein(targets, scores, bandwidth, gram)
-    # The longer computation first: a block that waits for it would leave the cache.
+    # The longer computation comes first: a finished block that waits for it would leave the cache.
     return ProductOfPairs((radial_stein(targets, scores, kernel, bandwidth), gram))
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianStein:
-    """H = exp(one product) times another product, when both kernels are Gaussian."""
+    """H = exp(one product) times another product, for two Gaussian kernels."""
 
     exponent: Product
     bilinear: Product
@@ -33,7 +33,7 @@ class GaussianStein:
 
     @property
     def features(self) -> Array:
-        """What the Gaussian kernel is between, in units of its bandwidths."""
+        """Rows between which the Gaussian kernel is evaluated, in units of its bandwidths."""
         return self.exponent.left[:, :-2]
 
     def __call__(self, rows: slice, cols: slice) -> Array:
@@ -44,7 +44,7 @@ class GaussianStein:
 
 
 def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: EmbeddingGram) -> GaussianStein:
-    """k l = exp(-|psi_i - psi_j|^2 / 2) with psi = (phi / sigma_p, y / sigma), and h / l is bilinear:
+    """H from k l = exp(-|psi_i - psi_j|^2 / 2) with psi = (phi / sigma_p, y / sigma), since h / l is bilinear:
 
     h / l = u_i.u_j + y_i.y_j / sigma^4 + a_i + a_j,  u = s - y / sigma^2,
     a = s.y / sigma^2 - |y|^2 / sigma^4 + d / (2 sigma^2).
@@ -63,11 +63,11 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
 
 @dataclass(frozen=True, eq=False)
 class RadialStein:
-    """h for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2:
+    """Stein kernel h for any radial kernel l = f(t), t = |y - y'|^2 / sigma^2:
 
     h = f s_i.s_j + (2 f' / sigma^2) ((s_j - s_i).(y_i - y_j) - d - 2 t f'' / f').
 
-    With f' / f = slope v and t f'' / f' = offset + r, what does not depend on t is the product `gradient`.
+    With f' / f = slope v and t f'' / f' = offset + r, the terms that do not depend on t are the product `gradient`.
     """
 
     kernel: Radial
@@ -85,7 +85,7 @@ class RadialStein:
 
 
 def radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array) -> RadialStein:
-    """The Stein kernel h of the targets alone."""
+    """Return the Stein kernel h of the targets alone."""
     xp = array_namespace(targets)
     y = centre(targets)
     factor = 2.0 * kernel.slope / bandwidth**2

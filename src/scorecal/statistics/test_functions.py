@@ -1,6 +1,6 @@
 r"""Kernels of finite rank on targets: a few test functions phi, each R^d -> R^d.
 
-The Stein operator makes one feature of each, s.phi + div phi, which has mean zero under the prediction. The kernel is
+The Stein operator turns each into a feature s.phi + div phi, which has mean zero under the prediction. The kernel is
 the operator-valued one of appendix A, A(y, y') = sum_k phi_k(y) phi_k(y')', so that H is an inner product of features.
 """
 
@@ -19,7 +19,7 @@ from ..predictions import Predictions
 
 @dataclass(frozen=True)
 class Constant:
-    """The kernel 1. On targets it sees a bias, E s = 0; between predictions it makes no difference between them.
+    """The constant kernel 1. Between targets it sees bias, E s = 0; between predictions it treats all alike.
 
     Examples
     --------
@@ -46,13 +46,13 @@ class Constant:
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Euclidean, dict[str, float]]:
-        """No prediction is far from another."""
+        """Return distances of zero between all predictions."""
         return Euclidean(array_namespace(reference).zeros_like(reference[:, :1])), {}
 
 
 @dataclass(frozen=True)
 class Linear:
-    """The kernel y.y': E[s_a y_b] = -1 for a = b and 0 otherwise. Sees scale and correlation."""
+    """The kernel y.y': E[s_a y_b] = -1 for a = b and 0 otherwise. Sees spread and correlation."""
 
     def features(self, targets: Array, scores: Array) -> Array:
         xp = array_namespace(targets)
@@ -63,12 +63,12 @@ class Linear:
 
 @dataclass(frozen=True)
 class Cross:
-    """Those features of `Linear` that pair two different dimensions. Sees correlation, and no scale."""
+    """The features of `Linear` that pair two different dimensions. Sees correlation, not spread."""
 
     def features(self, targets: Array, scores: Array) -> Array:
         d = targets.shape[1]
         if d < 2:
-            raise ValueError("`Cross` pairs different dimensions of the targets, which have only one.")
+            raise ValueError("`Cross` needs targets of at least 2 dimensions, but they have 1.")
         rows, cols = np.nonzero(~np.eye(d, dtype=bool))
         xp = array_namespace(targets)
         index = [xp.asarray(part, device=getattr(targets, "device", None)) for part in (rows, cols)]
@@ -77,7 +77,7 @@ class Cross:
 
 @dataclass(frozen=True)
 class Trace:
-    """The test function phi(y) = y: E[s.y] = -d. Sees the overall scale."""
+    """The test function phi(y) = y: E[s.y] = -d. Sees the overall spread."""
 
     def features(self, targets: Array, scores: Array) -> Array:
         return array_namespace(targets).sum(scores * targets, axis=1, keepdims=True) + float(targets.shape[1])
@@ -85,7 +85,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """The test functions y_a^degree along each dimension a: moments of order degree + 1, far tails included.
+    """The test functions y_a^degree along each dimension a: moments of order degree + 1, sensitive to far tails.
 
     Parameters
     ----------
@@ -105,12 +105,12 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class BoundedRadial:
-    """The test function ``exp(-|y|^2 / (2 c)) y``: overall scale and tails, by a feature that is bounded.
+    """The test function ``exp(-|y|^2 / (2 c)) y``, with a bounded feature. Sees overall spread and tails.
 
     Parameters
     ----------
     c : float
-        Square of the distance from the origin up to which it is close to `Trace`.
+        Squared distance from the origin up to which it is close to `Trace`.
     """
 
     c: float = 1.0

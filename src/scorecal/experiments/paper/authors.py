@@ -1,4 +1,4 @@
-"""Rejections by the authors' own code, on 100 data sets of its own, beside ours."""
+"""Rejections by the authors' own code, on 100 data sets, beside ours."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Comparison:
 
 
 def compare(rows: Sequence[Row]) -> list[Comparison]:
-    """Points of Figure 1 for which the authors' counts are known."""
+    """Return the comparison for each point of Figure 1 at which the authors' counts are known."""
     from scipy.stats import fisher_exact
 
     found = []
@@ -55,6 +55,7 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
 
 
 def as_markdown(comparisons: Sequence[Comparison]) -> str:
+    """Return the comparisons as a Markdown table."""
     lines = [
         f"Rejections in percent: the authors' code on {AUTHORS_REPETITIONS} data sets, ours on "
         f"{comparisons[0].repetitions} others. At 1 % overall (Bonferroni), a p-value below "

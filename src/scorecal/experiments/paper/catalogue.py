@@ -1,6 +1,6 @@
 """The paper's models, tests and figures (section 6 and appendix F).
 
-What the paper leaves open is stated here: the grid of n, and the step sizes and lengths of the chains of Figure 2.
+Choices that the paper leaves open are made here: the grid of n, and step sizes and lengths of the chains of Figure 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..sweep.sweep import Cell
 from .figures import Figure, Line, Panel
 
 SIZES = (32, 64, 128, 256, 512)
-N_SAMPLES = 10  # of all approximate evaluations (appendix F)
+N_SAMPLES = 10  # in all approximate evaluations (appendix F)
 STEP_SIZES = (0.01, 0.1, 1.0)
 CHAIN_LENGTHS = (2, 5, 10, 20, 50, 100, 200, 500)
 CHAIN_SIZE = 200
@@ -118,7 +118,7 @@ def _figure_2() -> Figure:
 
 
 def _appendix(number: int, model: str, statistic: str) -> Figure:
-    """Rows: how the statistic is evaluated. Columns: kernels between predictions, exact and sampled."""
+    """Figure with a row for each way to evaluate the statistic, and a column for each kernel, exact and sampled."""
     if statistic == "KCCSD":
         variants = [(target, "") for target in _TARGET_KERNELS]
     else:  # the IMQ kernel has no closed form

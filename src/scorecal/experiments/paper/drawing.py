@@ -1,4 +1,4 @@
-"""Rejection rates as pictures."""
+"""Figures of rejection rates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STYLES = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-.")
 
 
 def draw(figure: Figure, rows: list[Row]) -> Any:
-    """A matplotlib figure: rate against x with Wilson bands, the panels as `figure` has them, one legend below."""
+    """Return a matplotlib figure: rates against x with Wilson bands, panels as in `figure`, and one legend below."""
     from matplotlib.figure import Figure as Canvas
 
     n_rows, n_columns = len(figure.rows), max(len(row) for row in figure.rows)
@@ -51,7 +51,7 @@ def draw(figure: Figure, rows: list[Row]) -> Any:
 
 
 def _draw_line(axes: Any, line: list[Row], k: int, n_lines: int) -> Any:
-    """Lines stand side by side, a few percent of x apart: those that agree would hide each other."""
+    """Draw one line, shifted by a few percent of x: lines that agree would hide each other."""
     colour, marker, dash = _STYLES[k]
     x = [row.x * 1.05 ** (k - (n_lines - 1) / 2) for row in line]
     low, high, rate = ([100.0 * getattr(row, name) for row in line] for name in ("low", "high", "rate"))

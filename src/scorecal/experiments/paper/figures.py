@@ -9,7 +9,7 @@ from ..sweep.sweep import Cell
 
 @dataclass(frozen=True)
 class Line:
-    """A rate as a function of x: one cell for each value."""
+    """A rejection rate as a function of x, with one cell for each value."""
 
     label: str
     x: tuple[int, ...]
@@ -18,7 +18,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines of one model, or of one kernel; `calibrated` where every rejection is a false one."""
+    """Lines of one model, or of one kernel; `calibrated` if every rejection is a false one."""
 
     title: str
     lines: tuple[Line, ...]

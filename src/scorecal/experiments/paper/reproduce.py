@@ -1,4 +1,4 @@
-"""`scorecal reproduce`: from the name of a figure to its picture and tables."""
+"""`scorecal reproduce`: figures and tables of the paper, by the names of the figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESULTS = "results.sqlite"
 def reproduce(
     names: Sequence[str], folder: Path, *, repeats: int = 100, workers: int = 1, scheduler: str | None = None
 ) -> list[str]:
-    """Run what is missing of the figures' data sets, write figures and tables, and say in lines what was done."""
+    """Run the tests that are missing, write figures and tables, and return lines that say what was done."""
     _require_matplotlib()
     figures = [FIGURES[name] for name in names]
     if folder.exists() and not folder.is_dir():
@@ -58,7 +58,7 @@ def _write(figure: Figure, folder: Path, rows: list[Row]) -> None:
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write beside the file and move it into place: a reader never sees half of it."""
+    """Write to a file beside the path and move it into place, so that a reader never sees half of it."""
     unfinished = path.with_name(f".{path.name}")
     try:
         write(unfinished)
@@ -68,7 +68,7 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _require_matplotlib() -> None:
-    """Before the work, not after it."""
+    """Raise before the work, not after it, if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:

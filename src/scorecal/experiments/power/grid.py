@@ -1,4 +1,4 @@
-"""The grid of the power study: predictions with known flaws, our tests, and those that users have today."""
+"""The grid of the power study: predictions with known flaws, our tests, and the tests in use today."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from . import peers
 
 DIMENSIONS, SIZES = (1, 3, 10), (100, 200, 1000)
 N_RESAMPLES = 499
-_MOST_FOR_SKCE = {1: 200, 3: 100, 10: 0}  # n: it solves a linear system for each pair of predictions
+_MOST_FOR_SKCE = {1: 200, 3: 100, 10: 0}  # largest n: it solves a linear system for each pair of predictions
 
 
 @dataclass(frozen=True)
 class Situation:
-    """One row of the table: a flaw in one dimension. `kind` is what `calibration_test` should call it."""
+    """One row of the table: a flaw, in `dim` dimensions. `kind` is the name that `calibration_test` should give it."""
 
     name: str
     dim: int
@@ -42,7 +42,7 @@ class Situation:
 
 
 def situations() -> list[Situation]:
-    """The grid. Sizes are such that the best of the other tests rejects in about half to nine tenths at n = 200."""
+    """Rows of the grid. Flaws are so large that the best of the other tests rejects about 50 to 90 % at n = 200."""
     rows = []
     for d in DIMENSIONS:
         narrow, wide, fewer = {1: (0.85, 1.2, 5), 3: (0.9, 1.1, 5), 10: (0.95, 1.05, 10)}[d]
@@ -88,7 +88,7 @@ def situations() -> list[Situation]:
 
 
 def _fitted(predictions: Any, y: Any, rng: Any) -> Any:
-    """The same test, told nothing of the predictions but their scores."""
+    """Result of `calibration_test` from the scores alone."""
     support = getattr(predictions, "support", None)
     blind = ScoreFunction(predictions.score, predictions.n, predictions.dim, support=support)
     with warnings.catch_warnings():
@@ -105,12 +105,12 @@ ALL = [OURS, FITTED, PAPER, SKCE_TEST, *OTHERS]
 
 
 def null_cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
-    """Calibrated predictions, with moments known and fitted."""
+    """Cells of calibrated predictions, with moments known and fitted."""
     return grid([row.model for row in rows if row.calibrated], [OURS, FITTED], sizes)
 
 
 def cells_of(rows: Sequence[Situation], sizes: Sequence[int]) -> list[Cell]:
-    """Every test on every row but that with fitted moments; SKCE where it has a closed form and is not too slow."""
+    """Cells of all tests on all rows, without fitted moments; SKCE only where it is in closed form and fast enough."""
     cells = grid([row.model for row in rows], [OURS, PAPER, *OTHERS], sizes)
     closed = [row for row in rows if not row.name.startswith(("bounded", "skewed"))]
     return cells + [Cell(row.model, n, SKCE_TEST) for row in closed for n in sizes if n <= _MOST_FOR_SKCE[row.dim]]

@@ -1,4 +1,4 @@
-"""The tests that users have today, at their best: with exact ranks and levels where there are any.
+"""The tests in use today, at their best: with exact ranks and levels where possible.
 
 Each takes predictions of `flaws`, targets and `rng`, and returns a p-value.
 """
@@ -17,22 +17,22 @@ _N_DRAWS = 500
 
 
 def sbc(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
-    """Simulation-based calibration with exact ranks: Kolmogorov and Smirnov in each dimension, Bonferroni's bound."""
+    """Simulation-based calibration with exact ranks: a Kolmogorov-Smirnov test in each dimension, with Bonferroni."""
     pvalues = [_uniformity(ranks) for ranks in _ranks(predictions, y).T]
     return min(1.0, len(pvalues) * min(pvalues))
 
 
 def coverage(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
-    """Expected coverage: Kolmogorov and Smirnov, two-sided, on the levels of highest-density regions."""
+    """Expected coverage: a two-sided Kolmogorov-Smirnov test on the levels of highest-density regions."""
     n_samples = None if isinstance(predictions, Gaussian) else _N_DRAWS
     return _uniformity(expected_coverage(predictions, y, n_samples=n_samples, rng=rng).levels)
 
 
 def tarp(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
-    """Tests of accuracy with random points: how many draws lie nearer to a point of the prior than the target does."""
+    """Tests of accuracy with random points (TARP): how many draws are nearer to a reference point than the target."""
     rng = np.random.default_rng(rng)
     draws = np.asarray(predictions.sample(_N_DRAWS, rng))
-    # Points of the prior: draws from other predictions, as targets are distributed if all are calibrated.
+    # Reference points are draws from other predictions: distributed like the targets if all are calibrated.
     points = rng.permutation(np.asarray(predictions.sample(1, rng))[0])
     nearer = np.sum(np.sum((draws - points) ** 2, axis=-1) < np.sum((y - points) ** 2, axis=-1), axis=0)
     return _uniformity((nearer + rng.random(len(y))) / (_N_DRAWS + 1.0))

@@ -1,4 +1,4 @@
-"""The power study: rejection rates over a grid of flaws, and whether they are what we promise."""
+"""The power study: rejection rates over a grid of flaws, and whether they meet our bounds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _Rates = dict[tuple[str, int, str], tuple[int, int]]
 def power_study(
     folder: Path, *, repeats: int = 400, null_repeats: int = 2000, workers: int = -1, sizes: Sequence[int] = SIZES
 ) -> list[str]:
-    """Run what is missing, write the tables, and say in lines what was done.
+    """Run the tests that are missing, write the tables, and return lines that say what was done.
 
-    On calibrated predictions `calibration_test` is run on `null_repeats` data sets, also with whitening fitted.
+    On calibrated predictions `calibration_test` is run on `null_repeats` data sets, also with fitted moments.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows, path = situations(), folder / "power.sqlite"
@@ -32,7 +32,7 @@ def power_study(
 
 
 def summary(rates: _Rates, sizes: Sequence[int]) -> str:
-    """How often calibrated predictions are rejected, how we stand beside the others, and where that falls short.
+    """Describe the level of our test, its power beside the other tests, and the cells that fall short.
 
     Weights of modes, which scores alone do not see, have a bound of their own.
     """
@@ -69,6 +69,7 @@ def _share(rates: _Rates, row: Situation, n: int, test: str) -> float:
 
 
 def as_csv(rates: _Rates, sizes: Sequence[int]) -> str:
+    """Return the rates as CSV, with a row for each flaw, dimension, n and test."""
     lines = ["flaw,d,n,test,rejections,repetitions"]
     for row, n, test in ((row, n, test) for row in situations() for n in sizes for test in ALL):
         if (row.model.name, n, test.name) in rates:
@@ -78,7 +79,7 @@ def as_csv(rates: _Rates, sizes: Sequence[int]) -> str:
 
 
 def as_markdown(rates: _Rates, sizes: Sequence[int]) -> str:
-    """A row for each flaw and dimension, with rejections in percent at each n."""
+    """Return a Markdown table with a row for each flaw and dimension, and rejections in percent at each n."""
     counts = sorted({repetitions for _, repetitions in rates.values()})
     lines = [
         "# Level and power",

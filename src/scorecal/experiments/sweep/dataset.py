@@ -39,7 +39,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Predictions, targets, and random numbers that depend on nothing but the coordinates of the data set."""
+    """Predictions, targets, and random numbers that depend on seed, model, n and repetition only."""
 
     predictions: Any
     y: Any
@@ -47,7 +47,7 @@ class DataSet:
     _shared: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def rng(self, purpose: str) -> np.random.Generator:
-        """Each purpose has a stream of its own, so that no test changes the random numbers of another."""
+        """Return the random numbers for a purpose: a stream of its own, so that no test changes those of another."""
         return _rng(*self.coordinates, purpose)
 
     @property
@@ -58,14 +58,14 @@ class DataSet:
         return self.once("targets", lambda: as_targets(self.y, self.predictions))
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """`compute()`, or what it returned the first time."""
+        """Return `compute()`, computed at the first call with this key."""
         if key not in self._shared:
             self._shared[key] = compute()
         result: T = self._shared[key]
         return result
 
     def gram(self, kernel: DistributionKernel) -> Remembered:
-        """k(P_i, P_j); base points and draws are its own."""
+        """Gram matrix k(P_i, P_j), with base points and draws of its own."""
         return self.once(
             ("gram", _identity(kernel)),
             lambda: Remembered(
@@ -74,7 +74,7 @@ class DataSet:
         )
 
     def stein(self, kernel: Radial) -> Remembered:
-        """h(y_i, y_j): the KCCSD but for the kernel between predictions."""
+        """Stein kernel h(y_i, y_j): the KCCSD without the kernel between predictions."""
         scores: Array = self.once("scores", lambda: evaluate_score(self.predictions, self.targets))
         return self.once(
             ("stein", kernel),
@@ -82,7 +82,7 @@ class DataSet:
         )
 
     def surprise(self, kernel: Radial, n_samples: int | None, sampler: MALA | None) -> Remembered:
-        """The SKCE but for the kernel between predictions; the arguments are those of `skce_test`."""
+        """The SKCE without the kernel between predictions; the arguments are those of `skce_test`."""
         return self.once(
             ("surprise", kernel, n_samples, _identity(sampler)),
             lambda: Remembered(
@@ -105,7 +105,7 @@ class DataSet:
         )
 
     def _grounded(self, kernel: Any) -> DistributionKernel:
-        """The kernel with the "second-order" bandwidth of its ground kernel, which is dear, filled in."""
+        """Return the kernel with the second-order bandwidth of its ground kernel, which is slow to find, filled in."""
         ground = getattr(kernel, "ground", None)
         if ground is None or ground.bandwidth != "median" or not isinstance(self.predictions, Samplable):
             return kernel  # type: ignore[no-any-return]
@@ -114,7 +114,7 @@ class DataSet:
 
 
 def draw_data_set(model: Model, n: int, repetition: int, seed: int) -> DataSet:
-    """The same data set whoever draws it, and in whatever order."""
+    """Draw a data set that depends on the arguments only, not on the worker or the order."""
     coordinates = (seed, model.name, n, repetition)
     drawn = model.draw(n, rng=_rng(*coordinates, "data"))
     if not isinstance(drawn, tuple) or len(drawn) != 2:
@@ -128,7 +128,7 @@ def draw_data_set(model: Model, n: int, repetition: int, seed: int) -> DataSet:
 
 
 def _identity(value: Any) -> Hashable:
-    """A key by value, or by identity for what holds arrays."""
+    """Key by value, or by identity for objects that hold arrays."""
     try:
         hash(value)
     except TypeError:

@@ -32,7 +32,7 @@ class Test:
 
     name: str
     function: Callable[..., Any]
-    __test__: ClassVar[bool] = False  # pytest would take it for one of its own
+    __test__: ClassVar[bool] = False  # pytest would take it for a test class
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class KCCSD:
 
 @dataclass(frozen=True)
 class SKCE:
-    """The test of `skce_test`, likewise. Nothing is said of chains that have not mixed: that may be what is studied."""
+    """The test of `skce_test`, likewise. Warnings of chains that have not mixed are ignored: they may be studied."""
 
     name: str
     distribution_kernel: DistributionKernel
@@ -68,7 +68,7 @@ AnyTest = Test | KCCSD | SKCE
 
 
 def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[str, float]:
-    """The p-value of each test, by its name; kernel tests share one pass over the pairs and one set of signs."""
+    """P-values by the name of the test; kernel tests share one pass over the pairs and one set of signs."""
     found = {test.name: _pvalue(test, data) for test in tests if isinstance(test, Test)}
     kernel_tests = [test for test in tests if not isinstance(test, Test)]
     if kernel_tests:
@@ -77,7 +77,7 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
         if array_namespace(data.targets).finfo(dtype).bits < 64:
             raise TypeError(f"`draw` of a `Model` must return float64 data for kernel tests, not {dtype}.")
         functions = [test.pairs(data) for test in kernel_tests]
-        # A tile that depends on how many tests there are would change the last digits.
+        # A tile that depended on the number of tests would change the last digits.
         none: list[dict[str, float]] = [{}] * len(functions)
         results = infer_all(functions, data.targets, none, RandomSigns(), n_resamples, data.rng("signs"), tile=_TILE)
         found |= {test.name: result.pvalue for test, result in zip(kernel_tests, results, strict=True)}

@@ -1,4 +1,4 @@
-"""From p-values to rejection rates: intervals, CSV and Markdown."""
+"""Rejection rates from p-values: intervals, CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Row:
-    """One point of a figure, as it stands in its CSV."""
+    """One point of a figure, as a row of its CSV."""
 
     panel: str
     line: str
@@ -31,7 +31,7 @@ class Row:
 
 
 def wilson(rejections: int, repetitions: int) -> tuple[float, float]:
-    """The 95 % interval of a rate.
+    """Wilson's 95 % interval for a rate.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def wilson(rejections: int, repetitions: int) -> tuple[float, float]:
 
 
 def rejection_rates(pvalues: Mapping[Key, float]) -> dict[tuple[str, int, str], tuple[int, int]]:
-    """Rejections at the 5 % level and repetitions, by (model, n, test), of what `sweep` returns.
+    """Rejections at the 5 % level, and repetitions, by (model, n, test), from the p-values that `sweep` returns.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def rejection_rates(pvalues: Mapping[Key, float]) -> dict[tuple[str, int, str], 
 
 
 def rows_of(figure: Figure, pvalues: Mapping[Key, float], repeats: int) -> list[Row]:
-    """Rejections at the 5 % level among the first `repeats` data sets, point by point."""
+    """Rows of a figure: rejections at the 5 % level among the first `repeats` data sets, point by point."""
     rows = []
     for panel in (panel for row in figure.rows for panel in row):
         for line in panel.lines:
@@ -76,6 +76,7 @@ def rows_of(figure: Figure, pvalues: Mapping[Key, float], repeats: int) -> list[
 
 
 def as_csv(rows: list[Row]) -> str:
+    """Return the rows as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([field.name for field in fields(Row)])
@@ -84,7 +85,7 @@ def as_csv(rows: list[Row]) -> str:
 
 
 def as_markdown(figure: Figure, rows: list[Row]) -> str:
-    """Rejections in percent, one line of the table for each line of the figure."""
+    """Return a Markdown table of rejections in percent, with a row for each line of the figure."""
     xs = sorted({row.x for row in rows})
     table = [
         f"{figure.title}. {figure.note} Rejections in percent of {rows[0].repetitions} data sets, at the 5 % level.",

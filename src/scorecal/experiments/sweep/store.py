@@ -22,12 +22,12 @@ create table if not exists runs (what text not null, workers text not null, n_re
 
 
 class StoreError(OSError):
-    """The file of results cannot be used, or cannot be written on."""
+    """The file of results cannot be used, or cannot be written."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """The file, open for this run alone."""
+    """The file of results, open for this run alone."""
 
     path: Path
     connection: sqlite3.Connection
@@ -35,7 +35,7 @@ class Store:
 
 @contextmanager
 def open_store(path: Path, settings: Mapping[str, object]) -> Iterator[Store]:
-    """Open the file for this run alone, and check that what it holds was made with the same settings."""
+    """Open the file for this run alone, and raise if its results were made with other settings."""
     with _explained(path):
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     with closing(connection):
@@ -65,13 +65,14 @@ def _check_settings(connection: sqlite3.Connection, path: Path, wanted: Mapping[
 
 
 def read_results(store: Store) -> dict[Key, float]:
+    """Return all p-values in the file by (model, n, repetition, test)."""
     with _explained(store.path):
         rows = store.connection.execute("select model, n, repetition, test, pvalue from results").fetchall()
     return {(model, n, repetition, test): pvalue for model, n, repetition, test, pvalue in rows}
 
 
 def record(store: Store, results: Sequence[tuple[Key, float]]) -> None:
-    """Add results, all or none. One that is already there is a mistake of the caller."""
+    """Add results, all or none; raise if one is already there, which is a mistake of the caller."""
     with _explained(store.path):
         store.connection.execute("begin")
         rows = [(*key, pvalue) for key, pvalue in results]
@@ -80,26 +81,27 @@ def record(store: Store, results: Sequence[tuple[Key, float]]) -> None:
 
 
 def record_run(store: Store, what: str, workers: str, n_results: int, seconds: float) -> None:
+    """Record what a run did, on which workers, and how long it took."""
     with _explained(store.path):
         store.connection.execute("insert into runs values (?, ?, ?, ?)", (what, workers, n_results, seconds))
 
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """SQLite's errors, with the file, what became of the results, and what to do."""
+    """Turn errors of SQLite into ones that name the file, and say what became of the results and what to do."""
     try:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith("SQLITE_CONSTRAINT"):
-            raise StoreError(f"{path} already holds a result that came again: was a task run twice?") from error
+            raise StoreError(f"{path} already holds one of these results. Likely cause: a task ran twice.") from error
         if name.startswith("SQLITE_BUSY"):
             raise StoreError(f"{path} is in use by another run. Wait for it to end, or use another file.") from error
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise StoreError(
-                f"{path} could not be written on: {error}. Likely cause: the disk is full. What had been recorded is "
-                "safe; make room and run the same again to go on."
+                f"{path} could not be written: {error}. Likely cause: the disk is full. Recorded results are safe; "
+                "make room and run the same again to continue."
             ) from error
         if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
             raise StoreError(f"{path} is not a readable file of results: {error}. Use another file.") from error
-        raise StoreError(f"{path} cannot be used: {error}. Is its folder there, and may it be written on?") from error
+        raise StoreError(f"{path} cannot be used: {error}. Likely cause: a missing or read-only folder.") from error

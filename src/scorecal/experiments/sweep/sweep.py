@@ -1,4 +1,4 @@
-"""An experiment is data: cells of a model, a sample size and a test, each repeated on many data sets."""
+"""Experiments as data: cells of a model, a sample size and a test, each repeated on many data sets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .store import Key, open_store, read_results, record, record_run
 
 @dataclass(frozen=True)
 class Cell:
-    """One test of n predictions by one model."""
+    """One test of n predictions of one model."""
 
     model: Model
     n: int
@@ -37,12 +37,12 @@ class Cell:
             )
         if not isinstance(self.n, (int, np.integer)) or self.n < 2:
             raise ValueError(f"`n` of a `Cell` must be an integer of at least 2, but is {self.n!r}.")
-        object.__setattr__(self, "n", int(self.n))  # a NumPy integer reads otherwise, and would seed otherwise
+        object.__setattr__(self, "n", int(self.n))  # a NumPy integer has another repr, hence another seed
 
 
 @dataclass(frozen=True)
 class Task:
-    """All tests that a data set still lacks: what one worker does at a time."""
+    """All tests that one data set still lacks: the unit of work of a worker."""
 
     model: Model
     n: int
@@ -51,7 +51,7 @@ class Task:
 
 
 def grid(models: Iterable[Model], tests: Iterable[AnyTest], sizes: Iterable[int]) -> list[Cell]:
-    """Every model with every test at every n."""
+    """Return cells of every model with every test at every n."""
     tests, sizes = list(tests), list(sizes)
     return [Cell(model, n, test) for model in models for n in sizes for test in tests]
 
@@ -66,23 +66,23 @@ def sweep(
     workers: int | Map = 1,
     what: str = "sweep",
 ) -> dict[Key, float]:
-    """P-values of every cell on `repeats` data sets, computed or already in the file.
+    """Return p-values of every cell on `repeats` data sets, computed or already in the file.
 
-    Every data set has random numbers of its own, from its model, n and repetition: results do not depend on workers,
-    order or interruptions. They are written to the file as they come. A run that was killed goes on where it was.
+    Every data set has its own random numbers, from its model, n and repetition: results do not depend on workers, order
+    or interruptions. They are written to the file as they come, and a run that was killed continues where it stopped.
 
-    Models and tests are known by their names: one that has changed needs another name, or another file.
+    Models and tests are identified by their names: one that has changed needs another name, or another file.
 
     Parameters
     ----------
     cells : sequence of Cell
-        What to run; `grid` makes them. Cells that share a model and n share their data sets.
+        The cells to run; `grid` makes them. Cells that share a model and n share their data sets.
     repeats : int
-        Data sets for each cell.
+        Number of data sets for each cell.
     path : path
-        A SQLite file, made if it is not there. One run at a time may use it.
+        A SQLite file, made if it does not exist. Only one run at a time may use it.
     n_resamples : int
-        Bootstrap draws of the kernel tests.
+        Number of bootstrap draws of the kernel tests.
     seed : int
         Another seed draws other data sets.
     workers : int or map-like callable
@@ -131,7 +131,7 @@ def sweep(
                 if not isinstance(found, list):
                     raise TypeError(
                         f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For a "
-                        "dask cluster hand over `client.map`, or use `with experiments.cluster(address) as workers`."
+                        "dask cluster, give `client.map`, or use `with experiments.cluster(address) as workers`."
                     )
                 record(store, found)
                 results.update(found)
@@ -143,7 +143,7 @@ def sweep(
 
 
 def missing(cells: Sequence[Cell], repeats: int, done: Iterable[Key]) -> list[Task]:
-    """What is still to do, repetition by repetition: all cells grow together, and the time that is left can be told."""
+    """Tasks still to do, repetition by repetition, so that all cells grow together and the time left can be told."""
     done = set(done)
     tasks = []
     for repetition in range(repeats):
@@ -156,7 +156,7 @@ def missing(cells: Sequence[Cell], repeats: int, done: Iterable[Key]) -> list[Ta
 
 
 def run_task(task: Task, seed: int, n_resamples: int) -> list[tuple[Key, float]]:
-    """Draw the data set and run its tests."""
+    """Draw the data set, run its tests, and return their p-values by key."""
     try:
         data = draw_data_set(task.model, task.n, task.repetition, seed)
         found = pvalues(task.tests, data, n_resamples)
@@ -167,7 +167,7 @@ def run_task(task: Task, seed: int, n_resamples: int) -> list[tuple[Key, float]]
 
 
 def _check_names(cells: Sequence[Cell]) -> None:
-    """Names are what results are found by."""
+    """Raise unless `cells` are cells in which every name, by which results are found, stands for one object."""
     if not cells or not all(isinstance(cell, Cell) for cell in cells):
         raise ValueError("`cells` must hold `Cell`s, and at least one; `grid(models, tests, sizes)` makes them.")
     for kind in ("model", "test"):
@@ -184,5 +184,5 @@ def _check_names(cells: Sequence[Cell]) -> None:
 def _are_equal(one: object, other: object) -> bool:
     try:
         return one is other or bool(one == other)
-    except ValueError:  # kernels may hold arrays, which have no one truth value
+    except ValueError:  # kernels may hold arrays, whose comparison has no single truth value
         return False

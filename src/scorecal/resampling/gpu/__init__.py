@@ -1,1 +1,1 @@
-"""What is different on a graphics processor: memory, half precision, fused tiles."""
+"""Computation on GPUs: memory, half precision, fused tiles."""

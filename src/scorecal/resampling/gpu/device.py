@@ -1,4 +1,4 @@
-"""What is different on a graphics processor: where arrays are, and its memory."""
+"""GPUs: which arrays are on one, and its memory."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..._lib.arrays import Array, has_values
 
 
 def is_on_gpu(array: Array) -> bool:
-    """Whether the array is on a graphics processor."""
+    """Return whether the array is on a GPU."""
     if is_torch_array(array):
         return bool(array.is_cuda)
     return is_jax_array(array) and has_values(array) and all(d.platform == "gpu" for d in array.devices())
 
 
 def free_memory(array: Array) -> int:
-    """Bytes that are free on the device of the array."""
+    """Number of free bytes on the device of the array."""
     if is_torch_array(array):
         return int(sys.modules["torch"].cuda.mem_get_info(array.device)[0])
     stats = next(iter(array.devices())).memory_stats()
@@ -25,6 +25,6 @@ def free_memory(array: Array) -> int:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Torch has a class of its own for it; JAX tells in words."""
+    """Return whether a device ran out of memory: torch has a class for this error, JAX only a message."""
     torch = sys.modules.get("torch")
     return (torch is not None and isinstance(error, torch.cuda.OutOfMemoryError)) or "RESOURCE_EXHAUSTED" in str(error)

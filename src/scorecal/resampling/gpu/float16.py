@@ -1,4 +1,4 @@
-"""H in half precision, for products with signs on a graphics processor."""
+"""H in half precision, for products with signs on a GPU."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from ...pairwise import PairFunction
 from .fused import fused_stein
 
 _AT_ONCE = 1024
-_MOST_UNEQUAL = 64.0  # largest over median: beyond, the products of most rows would be too small for float16
+_MOST_UNEQUAL = 64.0  # largest over median unit: beyond, products of most rows would be too small for float16
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledFloat16:
-    """H in float16, each row in a unit of its own; `fused(units, rows, cols)` makes a tile of it in one kernel."""
+    """H in float16, each row in a unit of its own; `fused(units, rows, cols)` computes a tile in one GPU kernel."""
 
     units: Array  # (n,)
     fused: Callable[[Array, slice, slice], tuple[Array, Array, Array]] | None = None
 
     def block(self, block: Array, rows: slice) -> Array:
-        """The block in these units."""
+        """Return the block in float16, in the units of its rows."""
         xp = array_namespace(block)
         return xp.astype(block / self.units[rows, None], xp.float16)
 
 
 def columns_in_eights(matrix: Array) -> Array:
-    """The matrix with columns of zeros up to a multiple of 8, without which products in float16 are not fast."""
+    """Pad the matrix with columns of zeros to a multiple of 8, which fast products in float16 need."""
     xp = array_namespace(matrix)
     more = xp.zeros((matrix.shape[0], -matrix.shape[1] % 8), dtype=matrix.dtype, device=device_of(matrix))
     return xp.concat([matrix, more], axis=1)
 
 
 def scaled_float16(function: PairFunction, n: int) -> ScaledFloat16 | None:
-    """H is a kernel, so that |H_ij| <= sqrt(H_ii H_jj): over sqrt(H_ii) times the largest of these, it fits.
+    """Return H in float16, or None where rows differ too much in size.
 
-    None where rows differ too much in size.
+    |H_ij| <= sqrt(H_ii H_jj) for a kernel, so H fits when divided by sqrt(H_ii) times the largest of these roots.
     """
     parts = []
     for start in range(0, n, _AT_ONCE):

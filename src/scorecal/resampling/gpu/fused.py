@@ -1,7 +1,7 @@
-"""A tile of H in one kernel on a GPU: two products, an exponential, sums over rows and columns, and half precision.
+"""A tile of H in one GPU kernel: two products, an exponential, sums over rows and columns, and half precision.
 
-The plain path, `GaussianStein.__call__` and what the engine does with its block, is the reference: the same numbers,
-with float32 blocks written and read again for every step.
+The reference is the plain path, `GaussianStein.__call__` and the engine's sums over its block: the same numbers, with
+float32 blocks written and read again for every step.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..._lib.arrays import Array
 from ...pairwise import PairFunction, Product
 from ...statistics.stein import GaussianStein
 
-_EDGE = 128  # of the part of a tile that one program computes
-_LARGEST = 2.0**12  # of the parts in float16: far from its end, and as far from where it loses digits
+_EDGE = 128  # rows and columns of a tile that one program computes
+_LARGEST = 2.0**12  # of numbers in float16: far from overflow, and as far from where digits are lost
 
 
 @dataclass(frozen=True, eq=False)
 class SplitFloat16:
-    """A product in float16 that is nearly as exact as one in float32, up to `unit`, of shape (1,)."""
+    """A product in float16 that is nearly as exact as in float32, in units of `unit`, shape (1,)."""
 
     left: Array
     right: Array
@@ -32,7 +32,7 @@ class SplitFloat16:
 
 
 def fused_stein(function: PairFunction) -> Callable[[Array, slice, slice], tuple[Array, Array, Array]] | None:
-    """A function that makes tiles of H in one kernel, where there is one: for torch, with Triton, in float32."""
+    """Return a function that computes tiles of H in one GPU kernel, or None: it needs torch, Triton and float32."""
     if not isinstance(function, GaussianStein):
         return None
     left = function.exponent.left
@@ -43,7 +43,7 @@ def fused_stein(function: PairFunction) -> Callable[[Array, slice, slice], tuple
 
 @cache
 def can_fuse() -> bool:
-    """Whether Triton is there and can make kernels for this GPU: tried once, on a small tile."""
+    """Return whether Triton is installed and can compile kernels for this GPU, tried once on a small tile."""
     if find_spec("triton") is None:
         return False
     import torch
@@ -53,14 +53,14 @@ def can_fuse() -> bool:
         ones, zeros = split(Product(factor, factor)), split(Product(0.0 * factor, factor))
         block, *_ = fused_tile(zeros, ones, factor[0], slice(0, 16), slice(0, 16))
         return bool((block == 8.0 - 8.0 * torch.eye(16, device="cuda")).all())
-    except Exception:  # whatever stands in the way, the plain path does without
+    except Exception:  # whatever the reason, the plain path works without Triton
         return False
 
 
 def split(product: Product) -> SplitFloat16:
-    """x = high + low, both in float16, has 22 of the 24 bits of float32; x.y is low.high + high.low + high.high.
+    """Split x = high + low, both in float16, with 22 of the 24 bits of float32; x.y is low.high + high.low + high.high.
 
-    Plain tf32 would lose an exponent in which norms cancel. Columns are brought to like sizes on both sides first.
+    Plain tf32 would lose digits of the exponent, in which norms cancel. Columns of both sides are first scaled alike.
     """
     import torch
 
@@ -73,7 +73,7 @@ def split(product: Product) -> SplitFloat16:
     lows = [(part - high).half() for part, high in zip((left, right), highs, strict=True)]
     width = 3 * left.shape[1]
     step = 16 if width <= 48 else 64
-    # Tensor cores cut what they add to the digits of the sum so far: the largest products come last.
+    # Tensor cores truncate each addend to the digits of the sum so far, so the largest products come last.
     factors = [[lows[0], highs[0], highs[0]], [highs[1], lows[1], highs[1]]]
     padded = [torch.nn.functional.pad(torch.cat(parts, 1), (-width % step, 0)).contiguous() for parts in factors]
     return SplitFloat16(padded[0], padded[1], (1.0 / scale**2).reshape(1), step)
@@ -82,9 +82,9 @@ def split(product: Product) -> SplitFloat16:
 def fused_tile(
     exponent: SplitFloat16, bilinear: SplitFloat16, row_units: Array, rows: slice, cols: slice
 ) -> tuple[Array, Array, Array]:
-    """H over the units of its rows in float16, and sums of H over columns and rows.
+    """Return a tile of H in float16, in the units of its rows, and the sums of H over columns and over rows.
 
-    A tile on the diagonal is halved and its diagonal left out, so that it counts like any other and its transpose.
+    A tile on the diagonal is halved and its diagonal set to zero, so that it counts like any other and its transpose.
     """
     import torch
 

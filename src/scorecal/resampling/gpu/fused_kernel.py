@@ -1,4 +1,4 @@
-"""The kernel of `fused_tile`, in Triton. To be imported only where that is installed."""
+"""The GPU kernel of `fused_tile`, in Triton; import it only where Triton is installed."""
 
 # mypy: ignore-errors
 import triton
@@ -38,12 +38,13 @@ def tile_kernel(
     NARROW_STEP: tl.constexpr,
     EDGE: tl.constexpr,
 ):
+    """Write one part of a tile of H, and add its sums over columns and rows."""
     i = tl.program_id(0) * EDGE + tl.arange(0, EDGE)
     j = tl.program_id(1) * EDGE + tl.arange(0, EDGE)
     rows, cols = i < n_rows, j < n_cols
     exponent = _product(e_left, e_right, i, j, rows, cols, WIDE, WIDE_STEP, EDGE) * tl.load(e_unit)
     kernel = tl.exp(tl.minimum(exponent, 0.0)) * tl.load(b_unit)
-    # Beyond the last row or column factors are zero, and so is this product.
+    # Beyond the last row or column the factors are zero, and so is this product.
     h = _product(b_left, b_right, i, j, rows, cols, NARROW, NARROW_STEP, EDGE) * kernel
     if DIAGONAL:
         h = tl.where(i[:, None] == j[None, :], 0.0, 0.5 * h)
