@@ -31,7 +31,7 @@ def normal():
 def test_supports_that_contradict_each_other():
     predictions, y = box_posterior(50, np.random.default_rng(0))
     declared = sc.ScoreFunction(predictions.score, 50, 2, support=sc.coordinates.Box(0.0, 1.0))
-    with pytest.raises(ValueError, match=r"unconstrain Box\(0., inf\), but `predictions` live on Box\(0., 1.\)"):
+    with pytest.raises(ValueError, match=r"unconstrain Box\(0., inf\), but `predictions` have support Box\(0., 1.\)"):
         sc.kccsd_test(declared, y, coordinates=sc.coordinates.unconstrain(sc.coordinates.Box(0.0)), rng=0)
     wide = sc.ScoreFunction(predictions.score, 50, 2, support=sc.coordinates.Box(0.0, 1.0), prior=normal())
     with pytest.raises(ValueError, match=r"`prior` must lie inside the support"):

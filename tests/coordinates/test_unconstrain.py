@@ -49,7 +49,7 @@ def test_power(kind, spoiled):
     [
         (sc.coordinates.Box(0.0, 1.0), inside() + 1.0, ValueError, "`y` must lie inside the support, .* row 0 is"),
         (sc.coordinates.Box(0.0, 1.0), np.round(inside()), ValueError, "rounded or clipped to its ends"),
-        (sc.coordinates.Box([0.0] * 3, 1.0), inside(), ValueError, "are of dimension 3, but the targets of 2"),
+        (sc.coordinates.Box([0.0] * 3, 1.0), inside(), ValueError, "have dimension 3, but the targets have 2"),
         (sc.coordinates.Simplex(), inside(), ValueError, "`y` must lie inside the support"),
         (constraints.nonnegative_integer, inside(), TypeError, "`support` is discrete"),
         (constraints.lower_cholesky, inside(), TypeError, "`support` must be `coordinates.Box`"),
@@ -71,7 +71,7 @@ def test_declared_supports_are_mapped_without_being_asked():
     assert result.statistic == asked.statistic
     assert result.coordinates == asked.coordinates == "unconstrain(Box(0., 1.))"
     assert sc.kccsd(declared, y, rng=0) == result.statistic
-    with pytest.raises(ValueError, match=r"live on a bounded support, Box.*Leave `coordinates` unset"):
+    with pytest.raises(ValueError, match=r"have a bounded support, Box.*Leave `coordinates` unset"):
         sc.kccsd_test(declared, y, coordinates=sc.coordinates.identity, rng=0)
     assert sc.kcsd_test(declared, y, y, rng=0).coordinates == "unconstrain(Box(0., 1.))"
     assert sc.kccsd_test(sc.Gaussian(y, 1.0), y + 1.0, rng=0).coordinates == "identity"

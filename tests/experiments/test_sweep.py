@@ -175,7 +175,7 @@ def test_models_of_torch_and_of_classes(tmp_path):
     cells = [Cell(Model("torch", gaussian), 20, GFD), Cell(Model("classes", classes), 20, skce)]
     assert len(sweep(cells, 2, tmp_path / "results.sqlite")) == 4
     single = Model("single", partial(gaussian, dtype=torch.float32))
-    with pytest.raises(TypeError, match="have classes and no scores; use `skce_test`"):
+    with pytest.raises(TypeError, match="predict classes and have no scores; use `skce_test`"):
         sweep([Cell(Model("classes", classes), 20, GFD)], 1, tmp_path / "results.sqlite")
     with pytest.raises(TypeError, match=r"must return float64 data for kernel tests, not torch\.float32"):
         sweep([Cell(single, 20, GFD)], 1, tmp_path / "results.sqlite")

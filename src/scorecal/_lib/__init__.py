@@ -1,1 +1,1 @@
-"""What every room uses: arrays of any backend, derivatives, special functions, checks of arguments, warnings."""
+"""Tools for all packages: arrays of any backend, derivatives, special functions, checks of arguments, warnings."""

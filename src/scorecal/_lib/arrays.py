@@ -1,4 +1,4 @@
-"""Arrays of any backend: conversion, and the checks that name the argument at fault."""
+"""Conversion and checks of arrays of any backend."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ __all__ = [
     "without_gradients",
 ]
 
-# Overflow is told by `check_overflow`, with likely causes; NumPy's own warnings would only come on top.
+# `check_overflow` reports overflow with its likely causes; NumPy's warnings would repeat it.
 ignore_overflow = np.errstate(over="ignore", invalid="ignore")
 
 
 def as_arrays(**named: Any) -> list[Array]:
     """Convert the named values to floating arrays of one backend, device and dtype.
 
-    Values that are not arrays (lists, numbers, data frames) adopt the backend of those that are,
-    NumPy if none is. Integers become the floating dtype of the rest, float64 if there is none;
-    half precision becomes float32. Gradients are kept.
+    Lists, numbers and data frames become arrays of the backend of the other values, NumPy if there are none. Integers
+    get the floating dtype of the rest, float64 if there is none; half precision becomes float32. Gradients are kept.
     """
     for name, value in named.items():
         if np.ma.isMaskedArray(value):
@@ -64,7 +63,7 @@ def as_arrays(**named: Any) -> list[Array]:
 
 
 def check_finite(name: str, array: Array, causes: str = "") -> None:
-    """Raise if `array` holds a NaN or an infinity; does nothing while JAX is tracing."""
+    """Raise if `array` holds a NaN or an infinity; do nothing while JAX is tracing."""
     if not has_values(array):
         return
     xp = array_namespace(array)
@@ -81,7 +80,7 @@ def check_finite(name: str, array: Array, causes: str = "") -> None:
 
 
 def has_values(*arrays: Array) -> bool:
-    """Whether the values of the arrays, and of what is computed from them, can be seen: not while JAX is tracing."""
+    """Return whether the arrays, and results computed from them, have values: not while JAX is tracing."""
     if not any(is_jax_array(array) for array in arrays):
         return True
     jax = sys.modules["jax"]
@@ -90,7 +89,7 @@ def has_values(*arrays: Array) -> bool:
 
 
 def like(values: Any, reference: Array, dtype: Any = None) -> Array:
-    """`values` as an array of the backend, dtype and device of `reference`; of the same backend, with derivatives."""
+    """Convert `values` to the backend, dtype and device of `reference`; keep derivatives within one backend."""
     xp = array_namespace(reference)
     dtype = dtype or reference.dtype
     if is_array_api_obj(values):
@@ -102,29 +101,29 @@ def like(values: Any, reference: Array, dtype: Any = None) -> Array:
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """`array` on the host, without derivatives."""
+    """Return `array` as a NumPy array, without derivatives."""
     if is_torch_array(array):
         array = array.detach().cpu()
     return np.asarray(array)
 
 
 def as_float(array: Array) -> float:
-    """The value of a 0-d array."""
+    """Return the value of a 0-d array."""
     return float(to_numpy(array))
 
 
 def detach(array: Array) -> Array:
-    """`array` without its history of derivatives."""
+    """Return `array` without its history of derivatives."""
     return array.detach() if is_torch_array(array) else array
 
 
 def without_gradients(reference: Array) -> AbstractContextManager[Any]:
-    """A context in which the backend of `reference` records no derivatives."""
+    """Return a context in which the backend of `reference` records no derivatives."""
     return sys.modules["torch"].no_grad() if is_torch_array(reference) else nullcontext()
 
 
 def full_product(left: Array, right: Array) -> Array:
-    """left @ right with all digits of its dtype, also where products of float32 are set to have fewer (tf32)."""
+    """Return left @ right in the full precision of its dtype, even where float32 products are set to less (tf32)."""
     if is_jax_array(left):
         return sys.modules["jax"].numpy.matmul(left, right, precision="highest")
     with _torch_in_full(left):
@@ -133,9 +132,9 @@ def full_product(left: Array, right: Array) -> Array:
 
 @contextmanager
 def _torch_in_full(array: Array) -> Iterator[None]:
-    """Torch has two generations of settings. It refuses to read the older where newer ones were used, and to multiply
-    on a GPU where they disagree; the older one writes the newer ones.
-    """
+    """Compute float32 products of torch in full precision."""
+    # Torch has older and newer settings of precision. It does not read the older one after a newer one was set, nor
+    # multiply on a GPU where they disagree. Setting the older one sets the newer ones too.
     if not is_torch_array(array) or array.dtype.itemsize > 4:
         yield
         return
@@ -149,7 +148,7 @@ def _torch_in_full(array: Array) -> Iterator[None]:
     if older == "highest":
         yield
         return
-    # A value that is inherited stays so.
+    # Inherited values must stay inherited.
     before = [each.fp32_precision if each.fp32_precision != backends.fp32_precision else "none" for each in newer]
     if older is not None:
         torch.set_float32_matmul_precision("highest")
@@ -166,7 +165,7 @@ def _torch_in_full(array: Array) -> Iterator[None]:
 
 
 def accumulation_dtype(array: Array) -> Any:
-    """The dtype in which to add up many values: float64 where the backend has it (JAX may not)."""
+    """Return the dtype for sums of many values: float64 where the backend has it (JAX may not)."""
     return _widest_float(array_namespace(array))
 
 

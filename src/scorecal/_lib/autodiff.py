@@ -1,4 +1,4 @@
-"""The one place where scorecal takes derivatives of other people's functions."""
+"""Automatic differentiation of functions that users supply."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from array_api_compat import is_jax_array, is_torch_array
 
 from .arrays import Array
 
-RowFunction = Callable[[Array, Array], Array]  # of one row of y and one of x, to a 0-d array
+RowFunction = Callable[[Array, Array], Array]  # maps one row of y and one of x to a 0-d array
 
 
 def transforms(name: str, array: Array) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """`jacfwd` and `vmap` of the library of `array`."""
+    """Return `jacfwd` and `vmap` of the library of `array`."""
     if is_jax_array(array):
         import jax
 
@@ -23,15 +23,15 @@ def transforms(name: str, array: Array) -> tuple[Callable[..., Any], Callable[..
         import torch
 
         return torch.func.jacfwd, torch.func.vmap
-    raise TypeError(f"`{name}` is differentiated automatically, which takes JAX or torch arrays, not {type(array)!r}.")
+    raise TypeError(f"`{name}` is differentiated automatically, which needs JAX or torch arrays, not {type(array)!r}.")
 
 
 def row_values_and_slopes(
     function: RowFunction, reference: Array, budget: int
 ) -> Callable[[Array, Array], tuple[Array, Array]]:
-    """From y (m, n, d) and x (n, ...) to function(y_ki, x_i), (m, n), and its gradients in y, (m, n, d).
+    """Return a function of y (m, n, d) and x (n, ...) that gives function(y_ki, x_i), (m, n), and gradients (m, n, d).
 
-    As many rows are evaluated side by side as fit into `budget` bytes, in the library of `reference`; JAX compiles it.
+    It works in the library of `reference`, on batches of rows that fit into `budget` bytes; JAX compiles it.
     """
     return _with_jax(function, budget) if is_jax_array(reference) else _with_torch(function, budget)
 
@@ -74,8 +74,8 @@ def _with_torch(function: RowFunction, budget: int) -> Callable[[Array, Array], 
         if n_at_once == n:
             slopes, values = zip(*(rows(points, x) for points in y), strict=True)
             return torch.stack(values), torch.stack(slopes)
-        # Written into arrays that are there before: small results that stay between large blocks that go would keep
-        # the allocator from using the blocks again.
+        # Results go into arrays allocated beforehand: small ones between large freed blocks would keep the allocator
+        # from reusing the blocks.
         value, slope = y.new_empty((m, n)), torch.empty_like(y)
         for k in range(m):
             for i in range(0, n, n_at_once):
@@ -87,7 +87,7 @@ def _with_torch(function: RowFunction, budget: int) -> Callable[[Array, Array], 
 
 
 def _bytes_of(jaxpr: Any) -> int:
-    """All intermediate values of one row, as if none was ever freed: what reverse mode may need at once."""
+    """Bytes of all intermediate values of one row, none of them freed: reverse mode may need them at once."""
     total = 0
     for equation in jaxpr.eqns:
         inner = [value for value in equation.params.values() if hasattr(value, "eqns") or hasattr(value, "jaxpr")]

@@ -1,4 +1,4 @@
-"""Checks of arguments, each with a message that names the argument and says what was found."""
+"""Checks of arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """Make a generator from a seed, a generator or None."""
+    """Return a random generator for a seed, a generator or None."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
@@ -18,7 +18,7 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 
 def check_count(name: str, value: Any, least: int = 1, *, optional: bool = False, also: str = "") -> None:
-    """Raise unless `value` is an integer of at least `least`, or None where that is `optional`."""
+    """Raise unless `value` is an integer of at least `least`, or None if `optional`."""
     if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:

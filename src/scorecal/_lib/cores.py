@@ -1,4 +1,4 @@
-"""How many cores this task may use."""
+"""Number of cores that a task may use."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ on_one_core = ContextVar("on_one_core", default=False)
 
 
 def is_side_by_side() -> bool:
-    """Whether this is one of many tasks side by side, each on one core."""
+    """Return whether this task runs beside others, each on one core."""
     return on_one_core.get()
 
 
 def cpu_count() -> int:
-    """Number of cores that this process, or this one of many tasks side by side, may use."""
+    """Number of cores that this process may use: 1 if it runs beside others."""
     if is_side_by_side():
         return 1
     try:

@@ -1,4 +1,4 @@
-"""Special functions, from the library that the array comes from."""
+"""Special functions, computed by the library of their arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .arrays import Array, like, to_numpy
 
 
 def special(name: str, *arrays: Array) -> Array:
-    """The function of `scipy.special` of this name, where torch and JAX have it too."""
+    """Evaluate the function of `scipy.special` with this name in the library of the arrays."""
     module: Any
     if is_torch_array(arrays[-1]):
         from torch import special as module

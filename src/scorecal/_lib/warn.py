@@ -1,4 +1,4 @@
-"""Warnings that point to the line of the user, however deep they come from."""
+"""Warnings that point to the user's line, however deep in the package they arise."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-# Decorators of the standard library and of NumPy stand between frames of this package.
+# Frames of `functools` and NumPy decorators lie between frames of this package.
 _INSIDE = (str(Path(__file__).parents[1]), functools.__file__, str(Path(np.__file__).parent))
 
 
 def warn_user(message: str) -> None:
-    """`warnings.warn` at the first frame outside this package."""
+    """Warn, pointing to the first frame outside this package."""
     level = 1
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):

@@ -1,4 +1,4 @@
-"""In which space targets are judged: maps that carry targets and scores along."""
+"""Coordinates: maps of predictions, targets and scores to the space in which they are tested."""
 
 from ..predictions import Box, Simplex
 from .identity import Coordinates, identity

@@ -1,8 +1,7 @@
-"""The coordinates in which targets are judged.
+"""Coordinates: functions from (predictions, targets) to (predictions, targets, scores at the targets).
 
-Coordinates are a function from (predictions, targets) to (predictions, targets, scores at the targets). They may move
-each target by a bijection that depends on its own prediction, and carry the score along with the Jacobian; they may
-also return predictions in the new coordinates, for the kernels between predictions to compare.
+They may map each target by a bijection that depends on its prediction, and its score by the Jacobian; they may also
+return predictions in the new coordinates, for the kernels between predictions to compare.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ Coordinates = Callable[[Predictions, Array], Moved]
 
 
 def identity(predictions: Predictions, y: Array) -> Moved:
-    """Targets and scores as they are."""
+    """Return predictions and targets as they are, with the scores; raise if the support is bounded."""
     support = support_of(predictions)
     if support is not None:
         raise ValueError(
-            f"`predictions` live on a bounded support, {support}, where their densities need not vanish at the "
-            "boundary, and score-based tests would reject even a calibrated model. Leave `coordinates` unset, or give "
+            f"`predictions` have a bounded support, {support}. Their densities need not vanish at its boundary, and "
+            "score-based tests would reject even calibrated predictions. Leave `coordinates` unset, or give "
             "`coordinates.unconstrain(support)`."
         )
     return predictions, y, evaluate_score(predictions, y)
 
 
 def name_of(coordinates: Coordinates, predictions: Predictions) -> str:
-    """Name of the coordinates on a result; some are named by what they do to these predictions."""
+    """Name of the coordinates on a result, which may depend on the predictions."""
     if hasattr(coordinates, "named"):
         return str(coordinates.named(predictions))
     return getattr(coordinates, "__name__", None) or repr(coordinates)

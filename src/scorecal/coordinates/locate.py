@@ -1,4 +1,4 @@
-"""The one door from predictions and targets to targets and scores in the coordinates in which they are judged."""
+"""Predictions, targets and scores in the coordinates of a test, checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .unconstrain import unconstrain
 
 
 class Located(NamedTuple):
-    """Predictions, targets and scores at the targets in one space, and what its coordinates are called."""
+    """Predictions, targets and scores at the targets in one space, and the name of its coordinates."""
 
     predictions: Predictions
     targets: Array
@@ -22,10 +22,10 @@ class Located(NamedTuple):
 
 
 def locate(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
-    """Predictions and their targets `y` in the given coordinates, checked.
+    """Map predictions and their targets `y` to the given coordinates, and check the result.
 
-    None stands for the targets as they are, but without a boundary where the predictions declare a bounded support.
-    Predictions of targets with noise have it added to the targets, from a stream of its own.
+    None means the identity, or `unconstrain(support)` for predictions that declare a bounded support. For `Noised`
+    predictions, noise from a separate random stream is first added to the targets.
     """
     support = support_of(predictions)
     if coordinates is None:
@@ -44,22 +44,22 @@ def locate(coordinates: Coordinates | None, predictions: Predictions, y: Any, rn
 
 
 def locate_with_noise(predictions: Any, y: Any, n_draws: int, rng: np.random.Generator) -> Located:
-    """Predictions of targets with noise, and several draws of it: targets and scores (n_draws, n, d)."""
+    """Add noise to the targets `n_draws` times, for `Noised` predictions: targets and scores (n_draws, n, d)."""
     targets, stream = as_targets(y, predictions), noise_stream(rng)
     draws = array_namespace(targets).stack([predictions.noised(targets, stream) for _ in range(n_draws)])
     return Located(predictions, draws, evaluate_score(predictions, draws), predictions.noise)
 
 
 def noise_stream(rng: np.random.Generator) -> np.random.Generator:
-    """Spawn a stream of its own for noise, so that other draws stay the same."""
+    """Spawn a separate random stream for noise, so that other draws stay the same."""
     try:
         return rng.spawn(1)[0]
     except TypeError:
-        raise TypeError("`rng` cannot spawn; give a seed, or `numpy.random.default_rng(seed)`.") from None
+        raise TypeError("`rng` cannot spawn a generator; give a seed, or `numpy.random.default_rng(seed)`.") from None
 
 
 def _moved(coordinates: Any, predictions: Predictions, targets: Array) -> tuple[Predictions, Array, Array]:
-    """What the coordinates make of predictions and targets, checked."""
+    """Apply the coordinates to predictions and targets, and check the result."""
     if isinstance(coordinates, type) or not callable(coordinates):
         raise TypeError(f"`coordinates` must be a function of predictions and targets, but is {coordinates!r}.")
     moved = coordinates(predictions, targets)

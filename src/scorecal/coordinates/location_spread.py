@@ -1,8 +1,8 @@
-"""Location and spread of each prediction: its moments where they are known, otherwise fitted from its scores.
+"""Location and spread of each prediction: its moments where they are known, otherwise fitted to its scores.
 
-The score of a Gaussian is s(y) = -precision (y - mean). Least squares over a few points y find both, whatever the
-points. Other predictions are fitted in several rounds, at points spread like the last fit, by careful steps: in the end
-the mean of the score is zero over the points, and its slope that of the Gaussian, as in variational inference.
+The score of a Gaussian is s(y) = -precision (y - mean): least squares over any few points y find both. Others are
+fitted in several rounds of limited steps, at points spread like the last fit. In the end, over the points, the score
+has mean zero and the slope of the Gaussian score, as in variational inference.
 """
 
 from __future__ import annotations
@@ -17,21 +17,18 @@ from .._lib.warn import warn_user
 from ..predictions import HasMoments, Predictions, Scores, draw_samples, evaluate_score, prior_of
 
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
-_N_FULL_STEPS, _PATIENCE = 6, 6  # rounds: then half steps, since full ones may go to and fro; and between two looks
-_SEED = 0  # of the points: a constant, so that the coordinates do not depend on `rng`
+_N_FULL_STEPS, _PATIENCE = 6, 6  # rounds before steps are halved, since full ones may oscillate; rounds between checks
+_SEED = 0  # for the points: fixed, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
-# Scores whose slope leaves a smaller share unexplained are those of a Gaussian; or close enough, if asked once only.
+# Scores count as Gaussian if a linear fit leaves at most this share unexplained; more is allowed in a single round.
 _LINEAR, _LINEAR_AT_BASE = 1e-3, 0.5
-# Of others, in units of the last fit: limits to a score, per root of d, to the step and to the curvature.
+# For other scores, in units of the last fit: limits to a score (per root of d), the step and the curvature.
 _LARGEST, _FARTHEST, _FLATTEST, _STEEPEST = 5.0, 1.0, 0.25, 16.0
 _SETTLED = 0.05
 
 
 def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
-    """Means (n, d) and covariances (n, d, d), or what stands for them, and rows for which nothing does (n,).
-
-    All depend on the predictions only.
-    """
+    """Means (n, d) and covariances (n, d, d), known or fitted, and a mask (n,) of rows where no fit was found."""
     known = known_moments(predictions, reference)
     if known is not None:
         return *known, np.zeros(predictions.n, dtype=bool)
@@ -43,16 +40,15 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
     if n_left:
         warn_user(
             f"`predictions`: {n_left} of {len(fitted)} have scores that do not point back to a centre on average, so "
-            "that no spread can be fitted to them. `calibration_test` leaves them out of all whitened views; in "
-            "`kccsd_test` they are in units of the base points (the prior, or N(0, I)). Likely causes: scores of the "
-            "wrong sign, a bounded support that was not given, modes far apart, or base points far from the "
-            "predictions."
+            "that no spread can be fitted. `calibration_test` leaves these rows out of whitened views; `kccsd_test` "
+            "uses the spread of the base points (the prior, or N(0, I)). Likely causes: scores of the wrong sign, a "
+            "bounded support that was not given, modes far apart, or base points far from the predictions."
         )
     return location, root @ root.mT, ~fitted
 
 
 def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
-    """None also where a variance is infinite, as with heavy tails: scores tell a spread all the same."""
+    """Return means and covariances; None if there are none, or infinite ones (then scores can be fitted instead)."""
     n, d = predictions.n, predictions.dim
     if not isinstance(predictions, HasMoments):
         return None
@@ -73,7 +69,7 @@ def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | N
 
 
 def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
-    """Rounds of least squares, each at points spread like the last fit; the first, like the prior or N(0, I)."""
+    """Fit in rounds of least squares, each at points spread like the last fit, first like the prior or N(0, I)."""
     n, d = predictions.n, predictions.dim
     prior = prior_of(predictions)
     mean, root = np.zeros(d), np.eye(d)
@@ -115,14 +111,14 @@ def _size_of(roots: Array) -> np.ndarray:
 
 
 def _still_going(before: tuple[np.ndarray, ...], now: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Rows that got better, or went on to another place or another spread, and did not merely go to and fro."""
+    """Rows that improved, or moved to another location or spread rather than oscillate."""
     (place, size, off), (new_place, new_size, new_off) = before, now
     moved = np.linalg.norm(new_place - place, axis=1) > np.minimum(size, new_size)
     return np.asarray((new_off < 0.9 * off) | moved | (np.abs(np.log(new_size / size)) > np.log(2.0)))
 
 
 def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.ndarray]:
-    """One round, at the base points that the scores came with."""
+    """Fit in one round, at the base points of the scores."""
     if scores.at_base is None or scores.base_points is None:
         raise ValueError(
             "`Scores` can be whitened only from scores at known base points: give `at_base`, (n, m, d), and "
@@ -152,14 +148,14 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
 def _improve(
     nodes: np.ndarray, scores: Array, location: Array, root: Array, leftover: float, share: float = 1.0
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
-    """From scores (m, n, d) at location + root x, for nodes x (m, d), to the next location and root (n, d, d).
+    """Return the next location and root (n, d, d), from scores (m, n, d) at location + root x for nodes x (m, d).
 
-    And for each row whether there is a curvature to go by, and how far the last location and root were off.
+    Also return for each row whether its curvature is positive, and the error of the last location and root.
     """
     xp = array_namespace(location)
     pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
     linear = _plane(nodes, pulled)[2] <= leftover
-    # A few points far out, where the score of another density explodes, must not decide.
+    # A few huge scores, far out in a density that is not Gaussian, must not dominate the fit.
     size = xp.sqrt(xp.sum(pulled**2, axis=2, keepdims=True))
     largest = like(_LARGEST * nodes.shape[1] ** 0.5, size)
     pulled = xp.where(linear[:, None, None], pulled, pulled * (largest / xp.maximum(size, largest)))
@@ -178,7 +174,7 @@ def _improve(
 
 
 def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:
-    """Least squares of values (n, m, d): at the centre (n, d), slopes (n, d, d), and the share left over (n,)."""
+    """Fit values (n, m, d) by least squares: value at the centre (n, d), slopes (n, d, d), unexplained share (n,)."""
     xp = array_namespace(values)
     design = np.concatenate([np.ones((len(nodes), 1)), nodes], axis=1)
     coefficients = like(np.linalg.pinv(design), values) @ values

@@ -1,4 +1,4 @@
-"""Predictions seen through a bijection y = forward(z) that is the same for all of them, up to their supports."""
+"""Predictions mapped by a bijection y = forward(z), the same for all rows up to their supports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .identity import Moved
 
 
 class Bijection(Protocol):
-    """Of z to y = forward(z); with J its Jacobian, `carry` gives J' s(y) + grad log |det J|, the score of z."""
+    """Bijection y = forward(z); with J its Jacobian, `carry` returns J' s(y) + grad log |det J|, the score of z."""
 
     def inverse(self, y: Array) -> Array: ...
 
@@ -22,7 +22,7 @@ class Bijection(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """y = mean + root z, with a matrix and its inverse, (d, d)."""
+    """Affine map y = mean + root z, with the matrix `root` (d, d) and its inverse."""
 
     mean: Array
     root: Array
@@ -43,7 +43,7 @@ class Affine:
 
 @dataclass(frozen=True)
 class InDtype:
-    """The same numbers, for predictions whose scores want their arguments in this dtype."""
+    """Identity map, for predictions whose scores need arguments of this dtype."""
 
     dtype: Any
 
@@ -59,14 +59,14 @@ class InDtype:
 
 
 def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Moved:
-    """Predictions, targets and scores at the targets in z, of dimension `dim`."""
+    """Return predictions, targets and scores at the targets in z, of dimension `dim`."""
     z = bijection.inverse(y)
     mapped = map_predictions(predictions, z, bijection, dim)
     return mapped, z, evaluate_score(mapped, z)
 
 
 def map_predictions(predictions: Predictions, z: Array, bijection: Bijection, dim: int) -> Predictions:
-    """Predictions of z, whose own targets are given."""
+    """Return predictions of z; the mapped targets `z` are used for `Scores` only."""
     if isinstance(predictions, Scores):
         return _map_scores(predictions, z, bijection)
     return _mapped(predictions, bijection, dim)
@@ -74,7 +74,7 @@ def map_predictions(predictions: Predictions, z: Array, bijection: Bijection, di
 
 @dataclass(frozen=True, eq=False)
 class Mapped:
-    """Predictions of z, where those of y = forward(z) are given, and their prior."""
+    """Predictions of z, and their prior, from predictions of y = forward(z)."""
 
     predictions: Predictions
     bijection: Bijection
@@ -101,7 +101,7 @@ class Mapped:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MappedSampler(Mapped):
-    """Predictions that can be sampled."""
+    """Mapped predictions that can be sampled."""
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws of z, (n_samples, n, dim)."""
@@ -116,12 +116,12 @@ def _mapped(predictions: Any, bijection: Bijection, dim: int) -> Mapped:
 
 
 def _map_scores(scores: Scores, z: Array, bijection: Bijection) -> Scores:
-    """Numbers that were computed elsewhere, at the targets and at the base points."""
+    """Map scores at the targets and at the base points."""
     at_targets = bijection.carry(z, scores.at_targets)
     if scores.at_base is None:
         return Scores(at_targets)
     if scores.base_points is None:
-        raise ValueError("`Scores` can be mapped only where they hold the `base_points` of their `at_base`.")
+        raise ValueError("`Scores` with `at_base` can be mapped only if they also hold the `base_points`.")
     _check_shared("base_points", bijection)
     _check_inside("`base_points`", scores.base_points, bijection)
     points = bijection.inverse(scores.base_points)

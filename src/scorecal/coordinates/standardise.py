@@ -1,4 +1,4 @@
-"""One unit and origin for each dimension, from the prior or from the predictions; never from the targets."""
+"""A common unit and origin for each dimension, from the prior or the predictions, never from the targets."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from .mapped import Affine, map_all
 from .unconstrain import natural
 
 _N_PRIOR_DRAWS, _N_PREDICTIVE_DRAWS = 10_000, 10
-_SEED = 0  # of the draws that stand for moments: a constant, so that the statistic does not depend on `rng`
+_SEED = 0  # for moments from draws: fixed, so that the statistic does not depend on `rng`
 
 
 def standardise(by: str = "predictions") -> Coordinates:
-    """Coordinates of mean 0 and standard deviation 1 in every dimension, under the prior or the predictions.
+    """Return coordinates with mean 0 and spread 1 in every dimension, under the prior or the predictions.
 
-    Dimensions in very unequal units would let the largest one alone decide the distances between targets; and N(0, I),
-    the base measure of `GFD` where predictions carry no prior, fits predictions in these coordinates. Predictions on a
+    With dimensions in very different units, the largest would dominate the distances between targets. N(0, I), the base
+    measure of `GFD` for predictions without a prior, also fits predictions in these coordinates. Predictions on a
     bounded support are first mapped to one without a boundary.
 
     Parameters
     ----------
     by : {"predictions", "prior"}
-        Whose moments: those of a draw from a prediction chosen at random, or of the prior that the predictions carry.
-        Found from draws where there is no closed form.
+        Use the moments of a draw from a random prediction, or of the prior that the predictions carry; estimated from
+        draws where there is no closed form.
 
     Returns
     -------
     callable
-        For the argument `coordinates` of `kccsd_test`.
+        Value for the argument `coordinates` of `kccsd_test`.
 
     Examples
     --------
@@ -59,12 +59,15 @@ def standardise(by: str = "predictions") -> Coordinates:
 
 @dataclass(frozen=True)
 class _Standardised:
+    """Coordinates standardised by the moments of the "predictions" or the "prior"."""
+
     by: str
 
     def __repr__(self) -> str:
         return f'standardise("{self.by}")'
 
     def named(self, predictions: Predictions) -> str:
+        """Name on a result, with the map from a bounded support if there is one."""
         first = natural(predictions)
         return repr(self) if first is identity else f"{first!r}, {self!r}"
 
@@ -80,7 +83,7 @@ class _Standardised:
 
 
 def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array, Array]:
-    """Mean and standard deviation (d,) of a draw."""
+    """Mean and standard deviation (d,) of a draw from a random prediction or from the prior."""
     judges: Any = predictions
     if by == "prior":
         judges = prior_of(predictions)
@@ -93,16 +96,16 @@ def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array
         variance = xp.mean(xp.linalg.diagonal(covariances) + (means - mean) ** 2, axis=0)
     elif not isinstance(predictions if by == "predictions" else judges, Samplable):
         raise TypeError(
-            f"`standardise` finds no moments of {judges!r}, which cannot be sampled. Where they carry a prior, give "
+            f"`standardise` found no moments of {judges!r}, which cannot be sampled. If they carry a prior, use "
             '`standardise("prior")`.'
         )
     else:
         n_draws = _N_PRIOR_DRAWS if by == "prior" else _N_PREDICTIVE_DRAWS
         draws = like(draw_samples(judges, n_draws, np.random.default_rng(_SEED)), reference)
         mean, variance = xp.mean(draws, axis=(0, 1)), xp.var(draws, axis=(0, 1))
-    check_finite(f"moments of the {by}", variance, "Likely cause: tails so heavy that there is no variance.")
+    check_finite(f"moments of the {by}", variance, "Likely cause: tails so heavy that the variance is infinite.")
     if has_values(variance) and not bool(xp.all(variance > 0)):
-        raise ValueError(f"`standardise` found a dimension in which the {by} do not vary.")
+        raise ValueError(f"`standardise` found a dimension in which the variance of the {by} is zero.")
     return mean, xp.sqrt(variance)
 
 

@@ -1,4 +1,4 @@
-"""From a bounded support to all of R^k, with the Jacobian."""
+"""Map from a bounded support to all of R^k, with its Jacobian."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from .mapped import map_all
 
 
 def unconstrain(support: Any) -> Coordinates:
-    """Coordinates without a boundary, for targets and predictions on a bounded support.
+    """Return coordinates without a boundary, for targets and predictions on a bounded support.
 
     Score-based tests need densities that vanish at the boundary. On a bounded support they would reject calibrated
-    predictions too; in these coordinates they do not. Predictions that say what their `support` is are mapped without
-    being asked.
+    predictions too; in these coordinates they do not. Predictions that declare a `support` are mapped automatically.
 
     Parameters
     ----------
@@ -27,12 +26,12 @@ def unconstrain(support: Any) -> Coordinates:
     Returns
     -------
     callable
-        For the argument `coordinates` of `kccsd_test`.
+        Value for the argument `coordinates` of `kccsd_test`.
 
     Notes
     -----
-    Kernels compare predictions, and place base points, in the new coordinates too: a `base` that is given is one of
-    them; the prior that predictions carry is mapped along; and N(0, I) fits well where there is none.
+    Kernels compare predictions at base points in the new coordinates too: give a `base` in these. The prior that
+    predictions carry is mapped; without one, N(0, I) fits well.
 
     Examples
     --------
@@ -52,13 +51,15 @@ def unconstrain(support: Any) -> Coordinates:
 
 
 def natural(predictions: Predictions) -> Coordinates:
-    """Those without a boundary, if the predictions say that their support has one; otherwise the identity."""
+    """Return coordinates without a boundary if the predictions declare a bounded support, otherwise the identity."""
     support = support_of(predictions)
     return identity if support is None else unconstrain(support)
 
 
 @dataclass(frozen=True)
 class _Unconstrained:
+    """Coordinates on all of R^k for a bounded support."""
+
     support: Support
 
     def __repr__(self) -> str:
@@ -68,7 +69,7 @@ class _Unconstrained:
         declared = support_of(predictions)
         if declared is not None and not same_support(declared, self.support):
             raise ValueError(
-                f"`coordinates` unconstrain {self.support!r}, but `predictions` live on {declared!r}. Leave "
+                f"`coordinates` unconstrain {self.support!r}, but `predictions` have support {declared!r}. Leave "
                 "`coordinates` unset, or correct one of the two."
             )
         dim = self.support.check(predictions.n, predictions.dim)

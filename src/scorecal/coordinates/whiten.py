@@ -1,7 +1,7 @@
 """Each target in units of its own prediction: z = root^-1 (y - location), with scores root s.
 
-The map depends on the prediction only, so what is calibrated stays so; and a wrong spread shows as |z| too large or
-small, whatever the spread of the locations (in the targets' own units, which the paper uses, it hardly shows at all).
+The map depends on the prediction only, so calibrated predictions stay calibrated. A wrong spread shows as |z| too large
+or too small, however much the locations vary; in the units of the targets, as in the paper, it hardly shows.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from .unconstrain import natural
 
 
 def whiten() -> Coordinates:
-    """Coordinates in which every prediction is centred at 0 with unit spread in all directions.
+    """Return coordinates in which every prediction is centred at 0 with unit spread in all directions.
 
-    Kernels between predictions compare them in the frame of an average prediction, in which their locations and
-    spreads still differ. Affine changes of the targets' units change neither. Location and spread are the moments of
-    predictions that know them (`Gaussian`, `GaussianMixture`), and fitted to the scores of others. Predictions on a
-    bounded support are first mapped to one without a boundary.
+    Kernels compare predictions in one common frame, in which their locations and spreads still differ. Changing the
+    units of the targets changes nothing. Location and spread are the moments where predictions have them (`Gaussian`,
+    `GaussianMixture`), otherwise fitted to the scores. Bounded supports are first mapped to ones without a boundary.
 
     Returns
     -------
     callable
-        For the argument `coordinates` of `kccsd_test`.
+        Value for the argument `coordinates` of `kccsd_test`.
 
     Examples
     --------
-    Standard deviations too small by a fifth, of means that vary much more:
+    Standard deviations that are too small by a fifth, with means that vary much more:
 
     >>> import numpy as np, scorecal as sc
     >>> rng = np.random.default_rng(0)
@@ -50,10 +49,13 @@ def whiten() -> Coordinates:
 
 @dataclass(frozen=True)
 class _Whitened:
+    """Coordinates in which targets and scores are in units of their predictions."""
+
     def __repr__(self) -> str:
         return "whiten()"
 
     def named(self, predictions: Predictions) -> str:
+        """Name on a result, with the map from a bounded support if there is one."""
         first = natural(predictions)
         return repr(self) if first is identity else f"{first!r}, {self!r}"
 
@@ -65,15 +67,15 @@ class _Whitened:
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """Where each of n predictions lies and how far it spreads, as such and in the frame of them all."""
+    """Location and spread of each of n predictions, in units of the targets and in a common frame."""
 
     location: Array  # (n, d)
     covariance: Array  # (n, d, d)
     frame: Affine
-    root: Array  # of the covariance in the frame, symmetric, and its inverse, (n, d, d)
+    root: Array  # symmetric root of the covariance in the frame, and its inverse, (n, d, d)
     inverse_root: Array
     log_spread: Array  # (n,)
-    unfitted: np.ndarray  # rows without a location and spread of their own, (n,)
+    unfitted: np.ndarray  # rows whose location and spread could not be fitted, (n,)
 
     @property
     def sd(self) -> Array:
@@ -82,7 +84,7 @@ class Whitening:
         return xp.sqrt(xp.linalg.diagonal(self.covariance))
 
     def whitened(self, y: Array, scores: Array) -> tuple[Array, Array]:
-        """Targets and scores in units of their own predictions."""
+        """Targets and scores in units of their predictions."""
         gap = full_product(y - self.location, self.frame.inverse_root.mT)
         return times(self.inverse_root, gap), times(self.root, full_product(scores, self.frame.root))
 
@@ -95,7 +97,7 @@ class Whitening:
         return (y - self.location) / self.sd, times(self.covariance, scores) / self.sd
 
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
-        """The predictions in the frame, for kernels to compare."""
+        """Predictions in the common frame, for kernels to compare."""
         if isinstance(predictions, Gaussian):
             covariance = self.root @ self.root.mT
             return Gaussian(self.frame.inverse(self.location), covariance=0.5 * (covariance + covariance.mT))
@@ -103,10 +105,10 @@ class Whitening:
 
 
 def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
-    """The frame is that of a draw from a prediction chosen at random: its mean, standard deviations and correlation.
+    """Return the whitening; its frame has the mean, spreads and correlation of a draw from a random prediction.
 
-    By the symmetric root of the correlation, units of the dimensions change nothing; by symmetric roots of the
-    covariances in the frame, other linear maps of the targets turn all whitened targets alike.
+    With the symmetric root of the correlation, units of the dimensions change nothing; with symmetric roots of the
+    covariances in the frame, other linear maps of the targets rotate all whitened targets alike.
     """
     xp = array_namespace(reference)
     location, covariance, unfitted = location_and_spread(predictions, reference)

@@ -1,4 +1,4 @@
-"""Who is judged: batches of n predictive distributions."""
+"""Batches of n predictive distributions."""
 
 from .adapters.dispatch import as_predictions
 from .adapters.flowjax import from_flowjax

@@ -1,7 +1,4 @@
-"""What some predictions offer beside scores: each capability is a protocol, asked for by name.
-
-A class of yours that has the method has the capability, in every function that asks for it.
-"""
+"""Optional methods of predictions, each a protocol: any class with the method can be used where it is needed."""
 
 from __future__ import annotations
 
@@ -18,28 +15,28 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Samplable(Protocol):
-    """Can be drawn from: `sample(n_samples, rng)` returns (n_samples, n, dim)."""
+    """Predictions that can be sampled: `sample(n_samples, rng)` returns (n_samples, n, dim)."""
 
     def sample(self, n_samples: int, rng: Any = None) -> Array: ...
 
 
 @runtime_checkable
 class HasMoments(Protocol):
-    """Knows its means (n, dim) and covariances (n, dim, dim): `moments()`."""
+    """Predictions with moments: `moments()` returns means (n, dim) and covariances (n, dim, dim)."""
 
     def moments(self) -> tuple[Array, Array]: ...
 
 
 @runtime_checkable
 class HasDensity(Protocol):
-    """Knows its log-densities up to a constant for each prediction: `log_prob(y)` broadcasts as `score` does."""
+    """Predictions with log-densities, up to a constant for each: `log_prob(y)` broadcasts as `score` does."""
 
     def log_prob(self, y: Array) -> Array: ...
 
 
 @runtime_checkable
 class HasComponents(Protocol):
-    """Is a mixture of Gaussians.
+    """Predictions that are mixtures of Gaussians.
 
     `components()` returns weights (n, K), means (n, K, dim) and variances (n, K, 1 or dim) or covariances.
     """
@@ -49,14 +46,14 @@ class HasComponents(Protocol):
 
 @runtime_checkable
 class Noisable(Protocol):
-    """Knows the distribution of targets with Gaussian noise added: `noisy(level)` returns `Noised` predictions."""
+    """Predictions that can predict targets with Gaussian noise: `noisy(level)` returns `Noised` predictions."""
 
     def noisy(self, level: float) -> Predictions: ...
 
 
 @runtime_checkable
 class Noised(Protocol):
-    """Predicts targets with noise: `noised(y, rng)` adds it to targets, and `noise` describes it in words."""
+    """Predictions of targets with noise: `noised(y, rng)` adds it to targets, and `noise` describes it in words."""
 
     @property
     def noise(self) -> str: ...

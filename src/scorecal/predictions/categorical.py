@@ -49,9 +49,9 @@ class Categorical:
         return int(self.probabilities.shape[1])
 
     def residuals(self, y: Any) -> Array:
-        """The class that came true, as a row of zeros and a one, minus the probabilities: (n, K)."""
+        """Observed classes `y` as one-hot rows, minus the probabilities: (n, K)."""
         if not has_values(y):
-            raise TypeError("`y` must hold classes whose values can be seen; they cannot while JAX is tracing.")
+            raise TypeError("`y` must hold classes with known values, but has none while JAX is tracing.")
         labels = np.asarray(to_numpy(y))
         if labels.shape != (self.n,):
             raise ValueError(
@@ -80,5 +80,5 @@ def check_sums_to_one(name: str, weights: Array) -> None:
         row = int(xp.argmax(error))
         raise ValueError(
             f"`{name}` must sum to one in each row, but row {row} sums to {as_float(xp.sum(weights[row, :])):.8g}. "
-            "Logits must go through a softmax first."
+            "Likely cause: logits without a softmax."
         )

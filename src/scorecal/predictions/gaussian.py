@@ -30,7 +30,7 @@ class Gaussian:
     Parameters
     ----------
     mean : array_like, shape (n, d) or (n,)
-        Means; one-dimensional means are those of n predictions on the real line.
+        Means; (n,) is taken as d = 1.
     scale : array_like, optional
         Standard deviations: a number, shape (n,) for isotropic or (n, d) for diagonal covariances.
     covariance : array_like, shape (n, d, d) or (d, d), optional
@@ -86,7 +86,7 @@ class Gaussian:
         whitener = self._whitener
         return whitener.mT @ whitener
 
-    # Nothing is kept: a cached array would hold on to a graph of derivatives, or to a tracer of JAX.
+    # Not cached: a cached array would keep a graph of derivatives, or a tracer of JAX.
     @property
     def _cholesky(self) -> Array:
         return _cholesky(self.covariance)
@@ -124,7 +124,7 @@ class Gaussian:
         return self.mean + (self._cholesky @ z[..., None])[..., 0]
 
     def components(self) -> tuple[Array, Array, Array]:
-        """As a mixture of one: weights (n, 1), means (n, 1, d), and variances (n, 1, 1 or d) or covariances."""
+        """Weights (n, 1), means (n, 1, d) and variances (n, 1, 1 or d) or covariances, as a mixture of one."""
         spread: Array = self.covariance if self.scale is None else self.scale**2
         weights = array_namespace(self.mean).ones_like(self.mean[:, :1])
         return weights, self.mean[:, None, :], spread[:, None, ...]
@@ -137,7 +137,7 @@ class Gaussian:
         return self.mean, (scale**2)[..., None] * like(np.eye(self.dim), self.mean)
 
     def noisy(self, level: float) -> Noisy:
-        """Predictions of targets with noise of `level` standard deviations, those of each dimension."""
+        """Predictions of targets with noise of `level` predictive standard deviations in each dimension."""
         check_level(level)
         xp = array_namespace(self.mean)
         if self.scale is not None:
@@ -193,7 +193,7 @@ def _as_covariances(covariance: Array, mean: Array) -> Array:
                 f"`covariance` must be symmetric, but entries differ by up to {as_float(xp.max(asymmetry)):.4g}."
             )
         pivots = xp.linalg.diagonal(_cholesky(covariance)) ** 2
-        if not bool(xp.all(pivots > d * eps * xp.linalg.diagonal(covariance))):  # NaN if indefinite, with JAX
+        if not bool(xp.all(pivots > d * eps * xp.linalg.diagonal(covariance))):  # with JAX, NaN if indefinite
             raise ValueError(_NOT_POSITIVE_DEFINITE)
     return xp.broadcast_to(covariance, (n, d, d))
 

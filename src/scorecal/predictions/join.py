@@ -17,7 +17,7 @@ from .scores import Scores
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """The rows of `first` followed by those of `second`, at points that all rows share."""
+    """Rows of `first` followed by rows of `second`; scores are at points that all rows share."""
 
     first: Predictions
     second: Predictions
@@ -35,12 +35,14 @@ class Joined:
         return prior_of(self.first)
 
     def score(self, y: Array) -> Array:
+        """Scores of all rows at points `y`, (m, 1, dim)."""
         scores = [self.first.score(y), self.second.score(y)]
         return array_namespace(*scores).concat(scores, axis=-2)
 
 
 class _JoinedDraws(Joined):
     def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws (n_samples, n, dim)."""
         return _draw_apart((self.first, self.second), n_samples, rng)
 
 
@@ -52,9 +54,9 @@ class _JoinedMoments(Joined):
 
 
 def join(p: Predictions, q: Predictions, *, draws_apart: bool = False) -> Predictions:
-    """One batch of p.n + q.n predictions, of a kind that keeps closed forms where there are any.
+    """Return one batch of p.n + q.n predictions, with closed forms where both have them.
 
-    With `draws_apart`, draws from `p` come first, and are those that `p` alone would give.
+    With `draws_apart`, draws from `p` come first and are the same as from `p` alone.
     """
     check_joinable(p, q)
     joined = _join(p, q)
@@ -90,6 +92,8 @@ def _draw_apart(parts: tuple[Predictions, Predictions], n_samples: int, rng: Any
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _GaussianDrawnApart(Gaussian):
+    """Joined Gaussians, sampled one part after the other."""
+
     parts: Any = field(kw_only=True)
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
@@ -98,6 +102,8 @@ class _GaussianDrawnApart(Gaussian):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _MixtureDrawnApart(GaussianMixture):
+    """Joined mixtures, sampled one part after the other."""
+
     parts: Any = field(kw_only=True)
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
@@ -105,13 +111,14 @@ class _MixtureDrawnApart(GaussianMixture):
 
 
 def check_joinable(p: Any, q: Any) -> None:
+    """Raise unless `p` and `q` are predictions of one dimension, in one library and on one device."""
     check_predictions("p", p)
     check_predictions("q", q)
     if p.dim != q.dim:
-        raise ValueError(f"`p` lives in dimension {p.dim} but `q` in dimension {q.dim}.")
+        raise ValueError(f"`p` has dimension {p.dim} but `q` has dimension {q.dim}.")
     held = {name: array for name, part in (("p", p), ("q", q)) if (array := held_array(part)) is not None}
     if len(held) == 2:
-        as_arrays(**held)  # of one library, on one device
+        as_arrays(**held)  # raises unless of one library and device
 
 
 def _join_gaussians(p: Gaussian, q: Gaussian) -> Gaussian:
@@ -133,7 +140,7 @@ def _join_scores(p: Scores, q: Scores) -> Scores:
 
 
 def _as_mixture(predictions: Any) -> tuple[Array, Array, Array] | None:
-    """Weights (n, K), means and scales (n, K, d), unless covariances are full or there are no Gaussians at all."""
+    """Weights (n, K), means and scales (n, K, d), or None if covariances are full or `predictions` not Gaussian."""
     if isinstance(predictions, Gaussian) and predictions.scale is not None:
         weights, means, variances = predictions.components()
         return weights, means, variances**0.5 + 0.0 * means
@@ -143,7 +150,7 @@ def _as_mixture(predictions: Any) -> tuple[Array, Array, Array] | None:
 
 
 def _join_mixtures(p: tuple[Array, Array, Array], q: tuple[Array, Array, Array]) -> GaussianMixture:
-    """The shorter mixture is filled up with copies of its first component that have no weight."""
+    """Join mixtures; pad the one of fewer components with copies of its first, of weight zero."""
     xp = array_namespace(p[0], q[0])
     k = max(p[0].shape[1], q[0].shape[1])
 

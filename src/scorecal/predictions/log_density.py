@@ -1,4 +1,4 @@
-"""Predictions known by a log-density, up to a constant, of one target and one input."""
+"""Predictions given by a log-density, up to a constant, of one target and one input."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _BUDGET = 256_000_000  # bytes of intermediate values
 class LogDensity:
     """Predictions given by an unnormalised conditional log-density in JAX or torch.
 
-    An energy-based model, a likelihood times a prior, anything: the normalising constant, which may depend on x, is
-    never needed. Scores are its gradients, batched and, in JAX, compiled here. Targets must be arrays of the library of
-    `x`. There are no draws: `skce_test` takes `sampler=MALA()`.
+    The normalising constant, which may depend on x, is never needed, so that energy-based models can be tested.
+    Scores are gradients, batched and, in JAX, compiled here. Targets must be arrays of the library of `x`. For
+    draws, `skce_test` takes `sampler=MALA()`.
 
     Parameters
     ----------
     log_density : callable
         `log_density(y, x_i)` of one target (dim,) and one input, a row of `x`, returns a 0-d array.
     x : torch tensor or JAX array, shape (n, ...)
-        One row for each prediction. It says in which library, dtype and on which device the density is evaluated.
+        One row for each prediction. The density is evaluated in its library and dtype, on its device.
     dim : int
         Dimension of the targets.
     support : Box, Simplex or constraint, optional
-        Where the targets live, unless on all of R^dim; tests then use `coordinates.unconstrain(support)`.
+        Support of the targets, unless all of R^dim; tests then use `coordinates.unconstrain(support)`.
     prior : one distribution, optional
         The distribution of the targets before any prediction, such as a `Gaussian` of one row: the base measure of
         `GFD` and `KGFD`.
@@ -86,7 +86,7 @@ class LogDensity:
         return describe(self)
 
     def score(self, y: Array) -> Array:
-        """Gradients in y, which broadcasts against (n, dim); NaN outside the support, where autodiff says 0."""
+        """Gradients in y, which broadcasts against (n, dim); NaN outside the support, where autodiff gives 0."""
         values, slopes = self._evaluate(y)
         xp = array_namespace(values)
         return xp.where((values == -np.inf)[..., None], xp.full_like(slopes, np.nan), slopes)
@@ -100,7 +100,7 @@ class LogDensity:
         return row_values_and_slopes(self._checked, self.x, _BUDGET)
 
     def _checked(self, y: Array, x: Array) -> Array:
-        """The function itself; its shape is seen while it is traced, once."""
+        """Evaluate `log_density` and check the shape of its result, once, while it is traced."""
         value = self.log_density(y, x)
         shape = getattr(value, "shape", None)
         if shape is None or tuple(shape) != ():

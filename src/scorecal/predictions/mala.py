@@ -1,4 +1,4 @@
-"""The Metropolis-adjusted Langevin algorithm, one chain for each prediction, all at once."""
+"""The Metropolis-adjusted Langevin algorithm, with one chain for each prediction, all run together."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class MALADraws:
 
 @dataclass(frozen=True, eq=False)
 class MALA:
-    """Draw from predictions that have a score and a log-density, known up to a constant.
+    """Sampler for predictions with a score and a log-density, up to a constant.
 
     Parameters
     ----------
     step_size : float
-        Proposals are N(x + step_size s(x), 2 step_size I); the first step size where `adapt` is set.
+        Proposals are N(x + step_size s(x), 2 step_size I); with `adapt`, the first step size.
     n_warmup : int
         Steps before the first draw.
     n_thin : int
@@ -41,13 +41,13 @@ class MALA:
     adapt : bool
         Adapt the step size of each chain during warm-up, towards an acceptance rate of 0.574.
     start : array_like, shape (n, d), optional
-        Where chains start; N(0, I) by default. Never start from the targets: they are draws from calibrated
-        predictions, and a chain that starts there hides that it does not move.
+        Start of each chain; drawn from N(0, I) by default. Never start from the targets: if predictions are calibrated,
+        targets are draws from them, and chains that do not move would go unnoticed.
 
     Notes
     -----
-    A warning is given when, over 20 chains or more, the last states plainly do not have their densities, and when
-    chains never moved. Chains that are stuck in one of several modes are not noticed.
+    `draw` warns if the last states of 20 or more chains violate Stein's identity, and if chains never moved. Chains
+    that are stuck in one of several modes are not detected.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class MALA:
     def draw(
         self, predictions: Predictions, n_samples: int, rng: Any = None, reference: Array | None = None
     ) -> MALADraws:
-        """Draws of every prediction, of the backend of `reference` (by default that of NumPy or of `start`)."""
+        """Draws from every prediction, in the backend of `reference`, by default that of the predictions or `start`."""
         check_count("n_samples", n_samples)
         held = held_array(predictions) if reference is None else reference
         if held is not None and not has_values(held):
@@ -99,10 +99,10 @@ class MALA:
             noise = like(rng.standard_normal((predictions.n, predictions.dim)), x)
             proposal = x + size * score + xp.sqrt(2.0 * size) * noise
             new_score, new_log_prob = detach(predictions.score(proposal)), detach(predictions.log_prob(proposal))
-            # q(x | x') / q(x' | x); the noise that made the proposal is the second exponent.
+            # q(x | x') / q(x' | x); the noise of the proposal gives the second exponent.
             back = xp.sum((x - proposal - size * new_score) ** 2, axis=1) / (4.0 * size[:, 0])
             log_ratio = to_numpy(new_log_prob - log_prob - back + 0.5 * xp.sum(noise**2, axis=1))
-            log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)  # a proposal that cannot be judged is refused
+            log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)  # reject proposals without a density
             accept = np.log(rng.random(predictions.n)) < log_ratio
             moved = xp.asarray(accept, device=device_of(x))
             x = xp.where(moved[:, None], proposal, x)
@@ -152,7 +152,7 @@ def _check_moved(moves: np.ndarray, step_sizes: np.ndarray) -> None:
 
 
 def _warn_unless_mixed(start: np.ndarray, x: np.ndarray, score: np.ndarray) -> None:
-    """Stein's identity: where x has the density whose score s is, whatever the start x0, E s(x).(x - x0) = -d."""
+    """Warn unless Stein's identity holds: E s(x).(x - x0) = -d if x has the density with score s, for any x0."""
     n, d = x.shape
     if n < 20:
         return

@@ -100,7 +100,7 @@ class GaussianMixture:
         return xp.sum(xp.where(shares > 0, shares * pulls, xp.zeros_like(pulls)), axis=-2)
 
     def shares(self, y: Array) -> Array:
-        """Probability that `y` comes from each component, (..., n, K)."""
+        """Probabilities that `y` comes from each component, (..., n, K)."""
         xp = array_namespace(self.means)
         terms = self._component_log_probs(y)
         shares = xp.exp(terms - xp.max(terms, axis=-1, keepdims=True))
@@ -138,7 +138,7 @@ class GaussianMixture:
         return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
 
     def noisy(self, level: float) -> Noisy:
-        """Predictions of targets with noise of `level` standard deviations, those of each dimension of the mixture."""
+        """Predictions of targets with noise of `level` predictive standard deviations in each dimension."""
         check_level(level)
         xp = array_namespace(self.means)
         noise_sd = level * xp.sqrt(xp.linalg.diagonal(self.moments()[1]))

@@ -1,6 +1,6 @@
-"""Predictions of targets with noise: Y + noise is calibrated against P * noise when Y is against P.
+"""Predictions of targets with noise: if P is calibrated for Y, so is P convolved with the noise for Y + noise.
 
-Scores do not see how much weight far modes have; those of the noisy predictions, whose modes overlap, do.
+Scores hardly depend on the weights of distant modes; those of noisy predictions, whose modes overlap, do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .protocol import describe
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
-    """Predictions convolved with independent Gaussian noise, and that noise; tests add it to the targets."""
+    """Predictions convolved with independent Gaussian noise, which tests add to the targets."""
 
     convolved: Any
     noise_sd: Array  # (n, d)
@@ -48,10 +48,11 @@ class Noisy:
         return moments
 
     def noised(self, y: Array, rng: np.random.Generator) -> Array:
-        """Targets with noise."""
+        """Add noise to targets."""
         return y + self.noise_sd * like(rng.standard_normal(tuple(y.shape)), y)
 
 
 def check_level(level: float) -> None:
+    """Raise unless `level` is positive and finite."""
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < np.inf:
         raise ValueError(f"`level` must be a positive number, in standard deviations, but is {level!r}.")

@@ -1,4 +1,4 @@
-"""What a batch of predictive distributions must offer, and the one place where scores are asked for."""
+"""The protocol of predictions, and checks of their scores, log-densities and draws."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ from .capabilities import HasDensity, Prior, Samplable
 class Predictions(Protocol):
     """n predictive distributions on R^dim.
 
-    `score(y)` broadcasts `y` against (n, dim) as `torch.distributions` does: targets (n, dim) give
-    (n, dim); points shared by all predictions, (m, 1, dim), give (m, n, dim).
-
-    A class of your own may offer more, and every function that has a use for it finds it by its name:
+    `score(y)` broadcasts `y` against (n, dim) as `torch.distributions` does: targets (n, dim) give (n, dim); points
+    shared by all predictions, (m, 1, dim), give (m, n, dim). Functions also use these, where a class has them:
 
     - `sample(n_samples, rng)`, draws (n_samples, n, dim) (protocol `Samplable`);
     - `moments()`, the means (n, dim) and covariances (n, dim, dim) (`HasMoments`);
     - `log_prob(y)`, log-densities up to a constant for each prediction (`HasDensity`);
     - `components()`, weights, means and variances of a mixture of Gaussians (`HasComponents`);
-    - `noisy(level)`, predictions of targets with noise (`Noisable`), and on these `noised(y, rng)` and `noise`
-      (`Noised`);
-    - `support`, a `coordinates.Box` or `Simplex` where targets live, if not on all of R^dim;
+    - `noisy(level)`, predictions of targets with noise (`Noisable`), with `noised(y, rng)` and `noise` (`Noised`);
+    - `support`, a `coordinates.Box` or `Simplex`, if not all of R^dim;
     - `prior`, the distribution of targets before any prediction, a batch of one row that can be sampled.
     """
 
@@ -41,22 +38,22 @@ class Predictions(Protocol):
 
 
 def check_predictions(name: str, predictions: Any) -> None:
-    """Raise, with the way out, unless the object is a batch of predictions on R^d."""
+    """Raise, with advice, unless the object is a batch of predictions on R^d."""
     if isinstance(predictions, type):
         raise TypeError(f"`{name}` must be a batch of predictions, but is the class {predictions.__name__} itself.")
     if hasattr(predictions, "probabilities"):
-        raise TypeError(f"`{name}` of type Categorical have classes and no scores; use `skce_test`.")
+        raise TypeError(f"`{name}` of type Categorical predict classes and have no scores; use `skce_test`.")
     missing = [attribute for attribute in ("n", "dim", "score") if not hasattr(predictions, attribute)]
     if missing:
         raise TypeError(
             f"`{name}` must be a batch of predictions such as `scorecal.Gaussian(mean, scale)`, but is of type "
-            f"{type(predictions).__name__}, which has no `{missing[0]}`. Models and distributions of other libraries "
-            "become one by `scorecal.as_predictions(obj, x)`."
+            f"{type(predictions).__name__}, which has no `{missing[0]}`. Convert models and distributions of other "
+            "libraries by `scorecal.as_predictions(obj, x)`."
         )
 
 
 def check_prior(prior: Any, dim: int) -> None:
-    """Raise unless it is None or one distribution that can be drawn from."""
+    """Raise unless `prior` is None or one distribution that can be sampled."""
     if prior is None:
         return
     if getattr(prior, "n", None) != 1 or getattr(prior, "dim", None) != dim or not isinstance(prior, Samplable):
@@ -67,11 +64,12 @@ def check_prior(prior: Any, dim: int) -> None:
 
 
 def describe(predictions: Any, kind: str = "") -> str:
+    """Return the `repr` of predictions: class, n, dim and `kind`."""
     return f"{type(predictions).__name__}(n={predictions.n}, dim={predictions.dim}{kind and ', ' + kind})"
 
 
 def evaluate_score(predictions: Predictions, y: Array) -> Array:
-    """Scores of the predictions at `y`, checked: a score that is wrong must not become a p-value."""
+    """Scores at `y`, checked, so that invalid scores do not end in a p-value."""
     scores = predictions.score(y)
     expected = (*y.shape[:-2], predictions.n, predictions.dim)
     if not is_array_api_obj(scores) or array_namespace(scores) is not array_namespace(y):
@@ -90,21 +88,21 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
     check_finite(
         "predictions.score(y)",
         scores,
-        "Likely causes: a point outside the support of its prediction, NaN in what the model predicts from, a density "
+        "Likely causes: a point outside the support of its prediction, NaN in the inputs of the model, a density "
         "that underflows, a gradient through a singular operation, or base points far from the predictions (give the "
         'kernel a `base`, such as "match").',
     )
     if has_values(scores) and not bool(xp.any(scores != 0)):
         raise ValueError(
             "`predictions.score(y)` is zero everywhere. Likely causes: a flat density (a uniform has no score: map it "
-            "to unbounded coordinates first), points outside the support, a gradient that was cut off, or targets that "
-            "are the modes of their own predictions."
+            "to unbounded coordinates first), points outside the support, a gradient that was cut off, or targets at "
+            "the modes of their predictions."
         )
     return xp.astype(scores, xp.result_type(scores.dtype, y.dtype), copy=False)
 
 
 def evaluate_log_prob(predictions: Predictions, y: Array) -> Array:
-    """Log-densities at `y`, (..., n), checked; -inf is a value."""
+    """Log-densities at `y`, (..., n), checked; -inf is allowed."""
     if not isinstance(predictions, HasDensity):
         raise TypeError(
             f"`predictions` must have a `log_prob`, up to a constant, here; {type(predictions).__name__} has none."
@@ -123,9 +121,9 @@ def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.rando
     """Draws of shape (n, n_samples, dim), checked."""
     if not isinstance(predictions, Samplable):
         raise TypeError(
-            f"`predictions` must be sampled here, and {type(predictions).__name__} has no `sample`. The kernels `GFD` "
-            "and `KGFD` and the test `kccsd_test` need scores only. (Posteriors of sbi are never sampled here; "
-            "`sbi.diagnostics` does that.)"
+            f"`predictions` must be sampled here, but {type(predictions).__name__} has no `sample`. The kernels "
+            "`GFD` and `KGFD` and the test `kccsd_test` need scores only. (scorecal never samples posteriors of sbi; "
+            "`sbi.diagnostics` does.)"
         )
     samples = predictions.sample(n_samples, rng)
     expected = (n_samples, predictions.n, predictions.dim)
@@ -139,7 +137,7 @@ def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.rando
 
 
 def held_array(predictions: Predictions) -> Array | None:
-    """The first array that the predictions hold: it says which backend and device they live on."""
+    """Return the first array that the predictions hold, for its backend and device; None if there is none."""
     if is_dataclass(predictions):
         for field in fields(predictions):
             if is_array_api_obj(value := getattr(predictions, field.name)):

@@ -1,4 +1,4 @@
-"""Predictions known by their scores alone: as arrays, or as a function."""
+"""Predictions given by their scores alone, as arrays or as a function."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ class Scores:
     at_targets : array_like, shape (n, d)
         Row i is the score of prediction i at its own target; (n,) is taken as d = 1.
     at_base : array_like, shape (n, m, d), optional
-        Scores of every prediction at the same m base points; the kernels between predictions compare these.
-        (n, m) is taken as d = 1.
+        Scores of every prediction at the same m base points, for kernels to compare; (n, m) is taken as d = 1.
     base_points : array_like, shape (m, d), optional
         The base points themselves, for KGFD and for `calibration_test`; (m,) is taken as d = 1.
 
@@ -81,7 +80,7 @@ class Scores:
         for name, array in arrays.items():
             check_finite(name, array)
         if at_base is not None and has_values(at_base) and not bool(array_namespace(at_base).any(at_base != 0)):
-            raise ValueError("`at_base` is zero everywhere, so that it tells no prediction from another.")
+            raise ValueError("`at_base` is zero everywhere, so that predictions cannot be compared.")
 
     @property
     def n(self) -> int:
@@ -96,7 +95,7 @@ class Scores:
         return describe(self, f"{n_base} base points")
 
     def score(self, y: Array) -> Array:
-        """The stored scores: at the targets for `y` of shape (n, d), at the base points for (m, 1, d)."""
+        """Return the stored scores: at the targets for `y` of shape (n, d), at the base points for (m, 1, d)."""
         if tuple(y.shape) == (self.n, self.dim):
             return self.at_targets
         if self.at_base is None:
@@ -112,9 +111,8 @@ class Scores:
         ):
             return xp.permute_dims(self.at_base, (1, 0, 2))
         raise ValueError(
-            f"`Scores` knows its scores at the targets and at its own `base_points` only, not at the points of shape "
-            f"{tuple(y.shape)} that were asked for. Leave `base` and `n_base` of the kernel unset to use its own, or "
-            "give a `ScoreFunction`."
+            f"`Scores` holds scores at the targets and at its own `base_points` only, not at the points of shape "
+            f"{tuple(y.shape)} requested. Leave `base` and `n_base` of the kernel unset, or give a `ScoreFunction`."
         )
 
 
@@ -132,7 +130,7 @@ class ScoreFunction:
     dim : int
         Dimension of the targets.
     support : Box, Simplex or constraint, optional
-        Where the targets live, unless on all of R^dim; tests then use `coordinates.unconstrain(support)`.
+        Support of the targets, unless all of R^dim; tests then use `coordinates.unconstrain(support)`.
     prior : one distribution, optional
         The distribution of the targets before any prediction, such as a `Gaussian` of one row: the base measure of
         `GFD` and `KGFD`.

@@ -1,4 +1,4 @@
-"""Bounded supports, each with a bijection y = forward(z) from all of R^k, and what it does to scores.
+"""Bounded supports, each with a bijection y = forward(z) from all of R^k and the change of scores under it.
 
 With J the Jacobian of `forward`, the score of the density of z is J' s(y) + grad log |det J|: `carry` computes it.
 """
@@ -14,14 +14,14 @@ from .._lib.arrays import Array, array_namespace, like, to_numpy
 
 
 class Support(Protocol):
-    """Where targets live."""
+    """Support of the targets, with a bijection from z in R^k."""
 
     def check(self, n: int, dim: int) -> int:
-        """The dimension of z for n targets of dimension `dim`; raises where they cannot live here."""
+        """Return the dimension of z for n targets of dimension `dim`; raise where they do not fit."""
         ...
 
     def contains(self, y: Array) -> Array:
-        """Whether rows of `y` lie inside, the boundary excluded."""
+        """Return whether rows of `y` lie inside, the boundary excluded."""
         ...
 
     def inverse(self, y: Array) -> Array: ...
@@ -29,13 +29,13 @@ class Support(Protocol):
     def forward(self, z: Array) -> Array: ...
 
     def carry(self, z: Array, scores: Array) -> Array:
-        """Scores in z, from those at y = forward(z)."""
+        """Scores of z, from `scores` at y = forward(z)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Low < y < high in every dimension, mapped by a logit; by a logarithm where one end is infinite.
+    """Box low < y < high in every dimension, mapped by a logit, or by a logarithm where one end is infinite.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Box:
 
     def check(self, n: int, dim: int) -> int:
         if self.low.ndim and self.low.shape[-1] not in (1, dim):
-            raise ValueError(f"`low` and `high` are of dimension {self.low.shape[-1]}, but the targets of {dim}.")
+            raise ValueError(f"`low` and `high` have dimension {self.low.shape[-1]}, but the targets have {dim}.")
         if self.low.ndim == 2 and self.low.shape[0] != n:
             raise ValueError(f"`low` and `high` have {self.low.shape[0]} rows, but there are {n} predictions.")
         return dim
@@ -106,20 +106,20 @@ class Box:
         return scores * slope + log_slope
 
     def _ends(self, reference: Array) -> tuple[Array, Array, Array, Array]:
-        """Ends, with 0 for infinite ones, and in which dimensions there is a lower and an upper one."""
+        """Ends, with 0 for infinite ones, and masks of dimensions with a finite lower and upper end."""
         ends = (self.low, self.high)
         low, high = (like(np.where(np.isfinite(end), end, 0.0), reference) for end in ends)
         from_low, from_high = (like(np.isfinite(end).astype(np.float64), reference) > 0 for end in ends)
         return low, high, from_low, from_high
 
     def _share(self, z: Array) -> Array:
-        """1 / (1 + exp(-z)), without overflow."""
+        """Logistic function 1 / (1 + exp(-z)), without overflow."""
         xp = array_namespace(z)
         small = xp.exp(-xp.abs(z))
         return xp.where(z > 0, 1.0 / (1.0 + small), small / (1.0 + small))
 
     def _distance(self, z: Array) -> Array:
-        """The distance exp(z) from the only end, where there is one."""
+        """Distance exp(z) from the only finite end; 1 in other dimensions."""
         _, _, from_low, from_high = self._ends(z)
         return array_namespace(z).exp(_if(from_low ^ from_high, z))
 
@@ -131,7 +131,7 @@ def _if(condition: Array, value: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Simplex:
-    """Positive parts y_1 + ... + y_K = 1, mapped to the K - 1 log-ratios log(y_k / y_K).
+    """Simplex of positive parts y_1 + ... + y_K = 1, mapped to the K - 1 log-ratios log(y_k / y_K).
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Simplex:
 
     def check(self, n: int, dim: int) -> int:
         if dim < 2:
-            raise ValueError(f"A simplex needs targets of at least 2 parts, but they have {dim}.")
+            raise ValueError(f"`y` must have at least 2 parts to lie on a simplex, but has {dim}.")
         return dim - 1
 
     def contains(self, y: Array) -> Array:
@@ -161,7 +161,7 @@ class Simplex:
         return parts / xp.sum(parts, axis=-1, keepdims=True)
 
     def carry(self, z: Array, scores: Array) -> Array:
-        """J' s has y_k (s_k - sum_i y_i s_i), and ``|det J| = y_1 ... y_K``."""
+        """Scores of z: J' s has entries y_k (s_k - sum_i y_i s_i), and ``|det J| = y_1 ... y_K``."""
         xp = array_namespace(z)
         y = self.forward(z)
         centred = scores[..., :-1] - xp.sum(y * scores, axis=-1, keepdims=True)
@@ -169,7 +169,7 @@ class Simplex:
 
 
 def bounded_support(support: Any) -> Support | None:
-    """A `Box` or `Simplex` that has a boundary; None for None and for all of R^d."""
+    """Return a `Box` or `Simplex` with a boundary; None for None and for all of R^d."""
     found = None if support is None else as_support(support)
     if isinstance(found, Box) and not np.any(np.isfinite(found.low) | np.isfinite(found.high)):
         return None
@@ -177,20 +177,21 @@ def bounded_support(support: Any) -> Support | None:
 
 
 def same_support(one: Support, other: Support) -> bool:
+    """Return whether two supports are equal."""
     if isinstance(one, Box) and isinstance(other, Box):
         return bool(np.all(one.low == other.low) and np.all(one.high == other.high))
     return type(one) is type(other)
 
 
 def as_support(support: Any) -> Support:
-    """A `Box` or `Simplex`, or what stands for one in torch or numpyro."""
+    """Return a `Box` or `Simplex`, converted from a constraint of torch or numpyro if need be."""
     if isinstance(support, Box | Simplex):
         return support
     inner = support
     while hasattr(inner, "base_constraint"):
         inner = inner.base_constraint
     if getattr(inner, "is_discrete", False):
-        raise TypeError(f"`support` is discrete ({support}), and has no scores.")
+        raise TypeError(f"`support` is discrete ({support}), where there are no scores.")
     if hasattr(inner, "cseq"):
         return _side_by_side(inner)
     name = type(inner).__name__.lower()
@@ -208,11 +209,11 @@ def as_support(support: Any) -> Support:
 
 
 def _side_by_side(parts: Any) -> Box:
-    """What torch's `constraints.cat` says: other ends for other dimensions."""
+    """Convert torch's `constraints.cat`, with different ends for different dimensions."""
     ends: list[tuple[Any, Any]] = []
     for part, length in zip(parts.cseq, parts.lengths, strict=True):
         box = as_support(part)
         if not isinstance(box, Box):
-            raise TypeError(f"`support` puts a {box!r} beside other dimensions, which cannot be mapped.")
+            raise TypeError(f"`support` combines a {box!r} with other dimensions, which cannot be mapped.")
         ends.append((np.broadcast_to(box.low, (length,)), np.broadcast_to(box.high, (length,))))
     return Box(*(np.concatenate(side) for side in zip(*ends, strict=True)))

@@ -1,4 +1,4 @@
-"""Targets that fit their predictions."""
+"""Conversion and checks of targets."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def as_targets(y: Any, predictions: Predictions) -> Array:
         check_inside(targets, support)
     xp = array_namespace(targets)
     if has_values(targets) and bool(xp.all(targets == targets[:1, :])):
-        warn_user(
-            "`y` is constant: all targets are equal. That is odd for a random outcome; was the right column given?"
-        )
+        warn_user("`y` is constant: all targets are equal. Likely cause: the wrong column was given.")
     return targets
 
 

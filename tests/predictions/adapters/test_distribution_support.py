@@ -70,10 +70,10 @@ def test_transformed_distributions_end_where_their_base_does():
     assert repr(log_normal.support) == "Box(0., inf)"
     assert sc.from_torch(td.Gumbel(half_normal, 1.0)).support is None
     folded = td.TransformedDistribution(td.Uniform(-half_normal - 1.0, 3.0), [td.AbsTransform()])
-    with pytest.raises(TypeError, match="in a way that hides where it ends"):
+    with pytest.raises(TypeError, match="in a way that hides its support"):
         sc.from_torch(folded)  # on (0, 3), and not between the images of the ends
     hidden = td.TransformedDistribution(td.Dirichlet(torch.ones(200, 3)), [td.AffineTransform(0.0, 2.0)])
-    with pytest.raises(TypeError, match="in a way that hides where it ends"):
+    with pytest.raises(TypeError, match="in a way that hides its support"):
         sc.from_torch(hidden)
     with pytest.raises(TypeError, match="VonMises, on a circle"):
         sc.from_torch(td.VonMises(half_normal, 1.0))

@@ -76,7 +76,7 @@ def mistakes():
         (distns.Bernoulli(np.zeros((1, N))), TypeError, r"`sc.Categorical\(distribution.class_probs\(\)\)`"),
         (distns.k_categorical(3)(np.zeros((2, N))), TypeError, r"`sc.Categorical\(distribution.class_probs\(\)\)`"),
         (distns.Poisson(np.zeros((1, N))), TypeError, r"is discrete \(poisson\)"),
-        (distns.LogitNormal(np.zeros((2, N))), TypeError, "LogitNormal, which has no distribution of scipy inside"),
+        (distns.LogitNormal(np.zeros((2, N))), TypeError, "LogitNormal, which holds no distribution of scipy"),
         (distns.Gamma(np.zeros((2, N)))[0], ValueError, r"but they have \(\)"),
         (
             stats.norm(LOC),

@@ -91,7 +91,7 @@ def sklearn_mistakes():
     search = GridSearchCV(process(), {"alpha": [0.1, 1.0]}, cv=2).fit(INPUTS, y)
     return [
         (LinearRegression().fit(INPUTS, y), NEW, TypeError, "but is a LinearRegression"),
-        (search, NEW, TypeError, "GridSearchCV. Of a search, give its `best_estimator_`"),
+        (search, NEW, TypeError, "GridSearchCV. For a search, give its `best_estimator_`"),
         (process(), NEW, ValueError, "`model` is not fitted"),
         (several, NEW, ValueError, "an `alpha` of 200 different noise variances"),
         (certain, [[0.0]], ValueError, "predicts a standard deviation of 0.0 for row 0 of `x`"),

@@ -1,4 +1,4 @@
-"""Derivatives of somebody's log-densities, numerically, or NaN."""
+"""Numerical derivatives of log-densities, NaN where they are not precise."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from ..._lib.arrays import Array
 
-_STEPS = (0.5, 0.375)  # the first, in units of a width that is a power of two: y + step * width is exact
-_TOLERANCE = 1e-7  # of the derivative from one first step; those from two must agree to ten times this
+_STEPS = (0.5, 0.375)  # first steps in units of the width, a power of two: y + step * width is exact
+_TOLERANCE = 1e-7  # of each derivative; those from the two first steps must agree to ten times this
 
 
 def slopes(log_density: Callable[[Array], Array], points: Array, width: Array) -> Array:
-    """Derivatives at `points`, an array, in units of `width`, at most the distance to an end; NaN if not precise."""
+    """Derivatives at `points` in units of `width`, at most the distance to an end; NaN where not precise."""
     found = _slopes(log_density, points, width, 0)
-    if not np.isfinite(found).all():  # near the kink of a Laplace, say, only one side is smooth
+    if not np.isfinite(found).all():  # near a kink, as of a Laplace, only one side is smooth
         left, right = (_slopes(log_density, points, width, side) for side in (-1, 1))
         one_sided = np.where(np.isnan(left), right, np.where(np.isnan(right), left, _agreed(left, right)))
         found = np.where(np.isnan(found), one_sided, found)
@@ -23,13 +23,13 @@ def slopes(log_density: Callable[[Array], Array], points: Array, width: Array) -
 
 
 def _slopes(log_density: Callable[[Array], Array], points: Array, width: Array, side: int) -> Array:
-    """By steps that go at most half-way to an end, and to one side if not 0.
+    """Differentiate with steps at most half-way to an end, on one side only unless `side` is 0.
 
-    Those from two first steps must agree: a single one may seem to have converged, in the noise of the density.
+    Derivatives from two first steps must agree: a single one may seem to converge on rounding noise of the density.
     """
     from scipy.differentiate import derivative
 
-    def along(u: Array) -> Array:  # of the shape of `points`, or with more points in one more axis
+    def along(u: Array) -> Array:  # u has the shape of `points`, or one more axis
         moved = np.moveaxis(u, -1, 0) if u.ndim > points.ndim else u
         values = log_density(points + width * moved)
         return np.moveaxis(values, 0, -1) if u.ndim > points.ndim else values
@@ -43,8 +43,8 @@ def _slopes(log_density: Callable[[Array], Array], points: Array, width: Array, 
                 tolerances={"rtol": _TOLERANCE, "atol": _TOLERANCE},
                 initial_step=step,
                 step_direction=side,
-                step_factor=4.0 if side else 2.0,  # scipy takes the root of it on one side
-                maxiter=3 if side else 6,  # smaller steps would see little but rounding
+                step_factor=4.0 if side else 2.0,  # scipy uses its square root for one side
+                maxiter=3 if side else 6,  # smaller steps would measure mostly rounding
                 preserve_shape=True,
             )
         found.append(np.where(result.success, result.df, np.nan))

@@ -1,4 +1,4 @@
-"""One door for models of all libraries."""
+"""Predictions from models and distributions of any supported library."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from ..protocol import Predictions
 
 
 class _Kind(NamedTuple):
-    package: str  # that defines the class of the object, or one that it inherits from
-    attribute: str  # that the object must have, too
+    """One kind of object that `as_predictions` takes."""
+
+    package: str  # defines the class of the object, or a base class
+    attribute: str  # the object must also have it
     function: str
-    x: str  # what `x` must be; nothing where it has no meaning
+    x: str  # meaning of `x`; empty where it is not used
     description: str
 
 
-_KINDS = (  # in this order: sbi has distributions of torch, and models of NGBoost are scikit-learn's too
+_KINDS = (  # order matters: sbi has distributions of torch, and models of NGBoost are scikit-learn's too
     _Kind("sbi.inference", "", "sbi.from_sbi", "the observations", "a posterior of sbi"),
     _Kind("torch.distributions", "log_prob", "torch.from_torch", "",
           "a distribution of torch, such as `flow(context)` of zuko"),
@@ -32,7 +34,7 @@ _KINDS = (  # in this order: sbi has distributions of torch, and models of NGBoo
 
 
 def as_predictions(obj: Any, x: Any = None) -> Predictions:
-    """Predictions from whatever a model gives, by the library that it comes from.
+    """Predictions from a model or a distribution of any supported library.
 
     Parameters
     ----------
@@ -41,12 +43,12 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
         `scipy.stats`, or what `pred_dist(X)` of NGBoost returns; and, with `x`, a posterior of sbi, a conditional
         distribution of flowjax, or a fitted regressor of scikit-learn or NGBoost.
     x : array, shape (n, ...), optional
-        What to predict for: observations, conditions or inputs, one row for each prediction.
+        Observations, conditions or inputs to predict for, one row for each prediction.
 
     Returns
     -------
     Predictions
-        As the function for that library returns them, `from_torch` for example.
+        What the function for that library returns, such as `from_torch`.
 
     Examples
     --------
@@ -70,7 +72,7 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
                 return _call(kind, obj, x)
     if isinstance(obj, tuple | list) or is_array_api_obj(obj):
         raise TypeError(
-            f"`obj` is a {type(obj).__name__} of numbers, which do not say what they are; for means and standard "
+            f"`obj` is a {type(obj).__name__} of numbers, whose meaning is unknown; for means and standard "
             "deviations use `sc.Gaussian(mean, scale)`, for scores `sc.Scores(at_targets, at_base)`."
         )
     found = f"the class {obj.__name__} itself" if isinstance(obj, type) else f"a {type(obj).__name__}"
@@ -81,12 +83,12 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
 
 
 def comes_from(obj: Any, package: str) -> bool:
-    """Whether the class of `obj`, or one that it inherits from, is defined in `package`; imports nothing."""
+    """Return whether the class of `obj`, or a base class, is defined in `package`; import nothing."""
     return any(f"{kind.__module__}.".startswith(f"{package}.") for kind in type(obj).__mro__)
 
 
 def _is_predictions(obj: Any) -> bool:
-    """Attributes alone do not tell: distributions of NGBoost have every attribute, as None."""
+    """Return whether `obj` is predictions, by types: distributions of NGBoost have every attribute, as None."""
     if isinstance(obj, type):
         return False
     sizes = (getattr(obj, "n", None), getattr(obj, "dim", None))
@@ -98,7 +100,7 @@ def _check_x(x: Any, needed: str, found: str) -> None:
     if needed and x is None:
         raise ValueError(f"{found}, which needs `x`, {needed}, one row for each prediction.")
     if not needed and x is not None:
-        raise ValueError(f"{found}, which holds its predictions: leave `x` out, it would not be used.")
+        raise ValueError(f"{found}, which needs no `x`: leave `x` out.")
 
 
 def _call(kind: _Kind, obj: Any, x: Any) -> Predictions:

@@ -1,4 +1,4 @@
-"""What distributions of torch and numpyro have in common, and what is asked of them."""
+"""Batches of distributions of torch or numpyro, and their checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BatchOfDistributions:
 
     @cached_property
     def support(self) -> Support | None:
-        """Where the distributions live, if not on all of R^dim."""
+        """Support of the distributions; None for all of R^dim."""
         found = support_of(self.distribution)
         if isinstance(found, Box) and not self.distribution.event_shape and found.low.ndim == 1:
             return Box(found.low[:, None], found.high[:, None])  # one row for each distribution on the line
@@ -43,14 +43,14 @@ class BatchOfDistributions:
         return self.distribution.log_prob(points if self.distribution.event_shape else points[..., 0])
 
     def broadcast(self, y: Array) -> Array:
-        """Points (..., n, dim) of the library of the distribution; raises for those of another."""
+        """Broadcast points to (..., n, dim); raise unless they are arrays of the library of the distribution."""
         raise NotImplementedError
 
 
 def check_distribution(distribution: Any, wrapped: str) -> None:
-    """Raise, with the way out, unless it is a batch of n continuous distributions on R^d or a part of it.
+    """Raise, with advice, unless it is a batch of n continuous distributions on R^d or a part of it.
 
-    `wrapped` is how its library makes dimensions of what is a second batch axis.
+    `wrapped` is the expression that turns a second batch axis into dimensions.
     """
     _check_shapes(tuple(distribution.batch_shape), tuple(distribution.event_shape), wrapped)
     try:

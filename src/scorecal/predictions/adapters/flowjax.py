@@ -17,8 +17,8 @@ def from_flowjax(distribution: Any, condition: Array) -> LogDensity:
     Parameters
     ----------
     distribution : flowjax.distributions.AbstractDistribution
-        Of shape (d,) or (), with a `cond_shape`, on all of R^d: flowjax does not say where a distribution lives. One
-        on less than that must be given as `LogDensity(distribution.log_prob, condition, d, support=...)`.
+        Shape (d,) or (), with a `cond_shape`, on all of R^d. flowjax does not declare supports: for a bounded one use
+        `LogDensity(distribution.log_prob, condition, d, support=...)`.
     condition : JAX array, shape (n, ...)
         One row of `cond_shape` for each prediction.
 
@@ -41,8 +41,8 @@ def from_flowjax(distribution: Any, condition: Array) -> LogDensity:
     shape, cond_shape = distribution.shape, distribution.cond_shape
     if cond_shape is None:
         raise ValueError(
-            "`distribution` has no condition (`cond_shape` is None): it is one distribution and not n predictions. For "
-            "the fit of one distribution to all targets use `LogDensity` and `ksd_test`."
+            "`distribution` has no condition (`cond_shape` is None): it is one distribution, not n predictions. To "
+            "test the fit of one distribution to all targets use `LogDensity` and `ksd_test`."
         )
     if len(shape) > 1 or 0 in shape:
         raise ValueError(f"`distribution` must have shape (d,) or (), but has {shape}.")

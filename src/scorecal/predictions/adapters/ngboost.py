@@ -16,7 +16,7 @@ def from_ngboost(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : ngboost.distns.RegressionDistn
-        Of n rows.
+        Distributions of n rows.
 
     Returns
     -------
@@ -35,19 +35,19 @@ def from_ngboost(distribution: Any) -> Predictions:
         raise TypeError(f"`distribution` is the {kind.__name__} itself; give `model.pred_dist(X)`.")
     if not comes_from(distribution, "ngboost.distns"):
         raise TypeError(f"`distribution` must be what `pred_dist(X)` of NGBoost returns, but is a {kind.__name__}.")
-    # Looked up in the class and in the instance itself: the distributions of NGBoost have every attribute, as None.
+    # Attributes are looked up in the class and in `vars`: instances have every attribute, as None.
     if hasattr(kind, "class_probs"):
         raise TypeError(
-            "`distribution` is one of classes, which have no scores; use "
+            "`distribution` predicts classes, which have no scores; use "
             "`sc.Categorical(distribution.class_probs())` and `skce_test`."
         )
     if comes_from(distribution, "ngboost.distns.multivariate_normal"):
         covariance = distribution.cov
-        symmetric = 0.5 * (covariance + covariance.mT)  # an inverse is not quite
+        symmetric = 0.5 * (covariance + covariance.mT)  # an inverse is not exactly symmetric
         return Gaussian(distribution.loc, covariance=symmetric)
     if "dist" not in vars(distribution):
         raise TypeError(
-            f"`distribution` is NGBoost's {kind.__name__}, which has no distribution of scipy inside; give its scores "
+            f"`distribution` is NGBoost's {kind.__name__}, which holds no distribution of scipy; give its scores "
             "in a `sc.ScoreFunction`."
         )
     return from_scipy(distribution.dist)

@@ -23,7 +23,7 @@ def from_numpyro(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : numpyro.distributions.Distribution
-        Of batch shape (n,) and event shape (d,) or (). On a bounded support, tests map it to one without a boundary.
+        Batch shape (n,) and event shape (d,) or (). Tests map a bounded support to one without a boundary.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def from_numpyro(distribution: Any) -> Predictions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumpyroDistribution(BatchOfDistributions):
-    """What `from_numpyro` returns for a distribution that has no closed forms here."""
+    """Predictions from a distribution of numpyro without closed forms in scorecal."""
 
     def score(self, y: Array) -> Array:
         """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
@@ -103,7 +103,7 @@ def _closed_form(distribution: Any, kinds: Any) -> Gaussian | GaussianMixture | 
 
 
 def _inside(distribution: Any, kinds: Any) -> Any:
-    """The distribution of one dimension, where dimensions are independent."""
+    """Return the distribution of one dimension where dimensions are independent, otherwise the whole."""
     if type(distribution) is kinds.Independent and distribution.reinterpreted_batch_ndims == 1:
         return distribution.base_dist
     return distribution

@@ -15,7 +15,7 @@ from ..supports import Box, Support, bounded_support
 from .differences import slopes
 from .dispatch import comes_from
 
-_FINEST = 2.0**-38  # widths below this part of |y| drown in the rounding of y
+_FINEST = 2.0**-38  # smaller widths, relative to |y|, are lost in the rounding of y
 
 
 def from_scipy(distribution: Any) -> Predictions:
@@ -24,8 +24,8 @@ def from_scipy(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : frozen distribution
-        Its parameters broadcast to shape (n,), for d = 1, or (n, d), for independent dimensions. On a bounded support,
-        tests map it to one without a boundary.
+        Parameters must broadcast to (n,), for d = 1, or (n, d), for independent dimensions. Tests map a bounded support
+        to one without a boundary.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def from_scipy(distribution: Any) -> Predictions:
     _check_kind(distribution)
     shape = _shape(distribution)
     if not 1 <= len(shape) <= 2 or 0 in shape:
-        advice = "" if shape else " Its parameters are numbers; give `loc` as an array of n of them."
+        advice = "" if shape else " Its parameters are numbers; give `loc` as an array of length n."
         raise ValueError(f"`distribution` must have parameters of shape (n,) or (n, d), but they have {shape}.{advice}")
     bad = np.isnan(np.broadcast_to(distribution.support()[0], shape))
     if bad.any():
@@ -63,7 +63,7 @@ def from_scipy(distribution: Any) -> Predictions:
 
 @dataclass(frozen=True, eq=False)
 class ScipyDistribution:
-    """What `from_scipy` returns for a distribution that has no closed forms here."""
+    """Predictions from a distribution of scipy without closed forms in scorecal."""
 
     distribution: Any
 
@@ -77,14 +77,14 @@ class ScipyDistribution:
 
     @cached_property
     def support(self) -> Support | None:
-        """Where the distributions live, if not on all of R^dim."""
+        """Support of the distributions; None for all of R^dim."""
         return bounded_support(Box(*self._ends))
 
     def __repr__(self) -> str:
         return describe(self, self.distribution.dist.name)
 
     def score(self, y: Array) -> Array:
-        """Derivatives of `logpdf` at `y`, broadcast against (n, dim); NaN where none is found to good precision."""
+        """Derivatives of `logpdf` at `y`, broadcast against (n, dim); NaN where they are not precise."""
         points = self._broadcast(y)
         width = self._width(points)
         with np.errstate(over="ignore"):
@@ -124,9 +124,9 @@ class ScipyDistribution:
         return np.broadcast_to(values, _shape(self.distribution)).astype(np.float64).reshape(self.n, self.dim)
 
     def _width(self, points: Array) -> Array:
-        """The length over which the density changes: a power of two, at most the distance to an end; NaN outside.
+        """Length over which the density changes: a power of two, at most the distance to an end; NaN outside.
 
-        In the bulk it is that between the quartiles, which every distribution has; in the tails it grows.
+        In the bulk it is the interquartile range, which every distribution has; in the tails it grows.
         """
         (low, high), (first, third) = self._ends, self._quartiles
         spread = np.maximum(third - first, 0.1 * np.abs(points - (0.5 * first + 0.5 * third)))
@@ -143,7 +143,7 @@ def _location_and_scale(loc: Any = 0.0, scale: Any = 1.0) -> tuple[Any, Any]:
 
 
 def _check_kind(distribution: Any) -> None:
-    """Raise, with the way out, unless it is frozen, continuous, of one variable, and says all by its scores."""
+    """Raise, with advice, unless it is frozen, continuous, univariate and determined by its scores."""
     kind = type(distribution).__name__
     if comes_from(distribution, "scipy.stats._multivariate"):
         way = "`sc.Gaussian(mean, covariance=...)`" if "normal" in kind else "`sc.ScoreFunction` or `sc.LogDensity`"
@@ -161,10 +161,10 @@ def _check_kind(distribution: Any) -> None:
     name, generator = distribution.dist.name, type(distribution.dist).__name__
     if kind == "rv_discrete_frozen":
         raise TypeError(f"`distribution` is discrete ({name}) and has no score; for classes use `sc.Categorical`.")
-    if generator == "vonmises_gen" and np.isinf(distribution.support()[0]).any():  # scipy lets it go round for ever
+    if generator == "vonmises_gen" and np.isinf(distribution.support()[0]).any():  # scipy repeats it on the whole line
         raise TypeError("`distribution` is vonmises, on a circle; use `scipy.stats.vonmises_line`, on (-pi, pi).")
     if generator == "rv_histogram":
         raise TypeError(
-            "`distribution` is an rv_histogram, whose density is constant between jumps: its scores are zero and say "
-            "nothing of it. Use a smooth density, such as a `sc.GaussianMixture`."
+            "`distribution` is an rv_histogram, whose density is constant between jumps: its scores are zero and do "
+            "not determine it. Use a smooth density, such as a `sc.GaussianMixture`."
         )

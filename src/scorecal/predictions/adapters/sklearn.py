@@ -9,7 +9,7 @@ import numpy as np
 from ..gaussian import Gaussian
 from .dispatch import comes_from
 
-_JITTER = 1e-10  # the default `alpha` of scikit-learn's Gaussian processes: there for the Cholesky factor, not as noise
+_JITTER = 1e-10  # the default `alpha` of scikit-learn's Gaussian processes: for the Cholesky factor, not noise
 
 
 def from_sklearn(model: Any, x: Any) -> Gaussian:
@@ -18,15 +18,15 @@ def from_sklearn(model: Any, x: Any) -> Gaussian:
     Parameters
     ----------
     model : GaussianProcessRegressor, BayesianRidge or ARDRegression
-        Fitted; or a `Pipeline` that ends in one.
+        Fitted model, or a fitted `Pipeline` that ends in one.
     x : array_like, shape (n, n_features)
         Inputs, as `model.predict` takes them.
 
     Returns
     -------
     Gaussian
-        Of the targets, noise included. The standard deviations that `GaussianProcessRegressor.predict` returns hold the
-        noise of a `WhiteKernel`, but not that of `alpha`, which is added here.
+        Predictions of the targets, noise included. `GaussianProcessRegressor.predict` includes the noise of a
+        `WhiteKernel` but not that of `alpha`, which is added here.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def from_sklearn(model: Any, x: Any) -> Gaussian:
     if not names & {"GaussianProcessRegressor", "BayesianRidge", "ARDRegression"}:
         raise TypeError(
             "`model` must be a GaussianProcessRegressor, a BayesianRidge or an ARDRegression of scikit-learn, but is a "
-            f"{type(last).__name__}. Of a search, give its `best_estimator_`; of another regressor, whose standard "
-            "deviations are those of the targets and not of their mean, `sc.Gaussian(mean, scale)`."
+            f"{type(last).__name__}. For a search, give its `best_estimator_`; for another regressor, use "
+            "`sc.Gaussian(mean, scale)` with standard deviations of the targets, not of their mean."
         )
     noise = _noise_variance(last) if "GaussianProcessRegressor" in names else 0.0
     mean, std = model.predict(x, return_std=True)
@@ -54,20 +54,20 @@ def from_sklearn(model: Any, x: Any) -> Gaussian:
         row = int(np.argwhere(~(variance > 0))[0][0])
         raise ValueError(
             f"`model` predicts a standard deviation of {np.min(std[row])} for row {row} of `x`. Likely cause: a "
-            "Gaussian process without noise, at inputs that it was trained on; test it on others, or give it a "
+            "Gaussian process without noise, at inputs that it was trained on; test other inputs, or give it a "
             "`WhiteKernel`."
         )
     return Gaussian(mean, np.sqrt(variance))
 
 
 def _noise_variance(model: Any) -> Any:
-    """The variance that `alpha` adds to the targets, for each of them, in their units."""
+    """Variance that `alpha` adds to the targets, in their units."""
     if not hasattr(model, "X_train_"):
         raise ValueError("`model` is not fitted; call `model.fit` first.")
     alpha = np.unique(model.alpha)
     if alpha.size > 1:
         raise ValueError(
-            f"`model` has an `alpha` of {alpha.size} different noise variances, of its training targets: it does not "
-            "say what the noise of new ones is. Add it yourself: `sc.Gaussian(mean, np.sqrt(std**2 + noise))`."
+            f"`model` has an `alpha` of {alpha.size} different noise variances, for its training targets; that of new "
+            "targets is unknown. Add it yourself: `sc.Gaussian(mean, np.sqrt(std**2 + noise))`."
         )
     return alpha[0] * model._y_train_std**2 if alpha[0] > _JITTER else 0.0

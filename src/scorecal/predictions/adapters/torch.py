@@ -22,8 +22,7 @@ def from_torch(distribution: Any) -> Predictions:
     Parameters
     ----------
     distribution : torch.distributions.Distribution
-        Of batch shape (n,) and event shape (d,) or (); a
-        `TransformedDistribution`, such as a flow, included.
+        Batch shape (n,) and event shape (d,) or (); a `TransformedDistribution`, such as a flow, included.
 
     Returns
     -------
@@ -47,14 +46,14 @@ def from_torch(distribution: Any) -> Predictions:
             f"`distribution` must be a `torch.distributions.Distribution`, but is a {type(distribution).__name__}."
         )
     if isinstance(distribution, torch.distributions.VonMises):
-        raise TypeError("`distribution` is VonMises, on a circle, which torch takes for a line; it has no score there.")
+        raise TypeError("`distribution` is VonMises, on a circle, which torch treats as a line; it has no score there.")
     check_distribution(distribution, "Independent(distribution, 1)")
     return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TorchDistribution(BatchOfDistributions):
-    """What `from_torch` returns for a distribution that has no closed forms here."""
+    """Predictions from a distribution of torch without closed forms in scorecal."""
 
     def score(self, y: Array) -> Array:
         """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
@@ -67,7 +66,7 @@ class TorchDistribution(BatchOfDistributions):
         torch = _torch()
         try:
             return torch.func.grad(lambda points: self.log_prob(points).sum())(points)
-        except RuntimeError:  # flows with backward passes of their own, which know no `torch.func`
+        except RuntimeError:  # flows with a custom backward pass that `torch.func` does not support
             with torch.enable_grad():
                 points = points.detach().clone().requires_grad_()
                 (slope,) = torch.autograd.grad(self.log_prob(points).sum(), points)
@@ -79,13 +78,13 @@ class TorchDistribution(BatchOfDistributions):
         return y.broadcast_to(*y.shape[:-2], self.n, self.dim)
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
-        """Draws (n_samples, n, dim), by torch's own generator, seeded from `rng` and then put back."""
+        """Draws (n_samples, n, dim), from torch's global generator, seeded from `rng` and then restored."""
         draws = seeded_draws(self.distribution, n_samples, rng)
         return draws if self.distribution.event_shape else draws[..., None]
 
 
 def seeded_draws(distribution: Any, n_samples: int, rng: Any) -> Array:
-    """Draws by torch's own generator, seeded from `rng` and then put back."""
+    """Draw from torch's global generator, seeded from `rng` and then restored."""
     torch = _torch()
     seed = int(np.random.default_rng(rng).integers(2**63))
     with torch.random.fork_rng(), torch.no_grad():

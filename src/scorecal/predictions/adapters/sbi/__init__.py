@@ -1,4 +1,4 @@
-"""Posteriors of the sbi package, by their densities or vector fields: nothing is sampled."""
+"""Posteriors of the sbi package, by their densities or vector fields, without sampling."""
 
 from .posterior import from_sbi
 

@@ -1,7 +1,7 @@
 """Log-densities of sbi's posteriors, up to a constant, for a batch of observations: theta (m, n, d) to (m, n).
 
-sbi's own methods sample to normalise, take a batch of observations for independent ones of the same parameters, or set
-the observation in place. So the networks are asked directly: copies of them, since they must be in evaluation mode.
+The methods of sbi sample to normalise, treat a batch of observations as independent ones of the same parameters, or
+store the observation. So the networks are evaluated directly: copies of them, which are set to evaluation mode.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LogDensities:
 
 
 def log_densities(posterior: Any, x: Any) -> LogDensities:
-    """Those that the posterior samples from."""
+    """Log-densities at observations `x` that the posterior samples from."""
     if type(posterior).__name__ == "VIPosterior" and getattr(posterior, "_mode", None) == "amortized":
         return _of_estimator(posterior._amortized_q, x)
     return _of_potential(posterior.potential_fn, x)
@@ -43,7 +43,7 @@ def _of_potential(potential: Any, x: Any) -> LogDensities:
     if "EnsemblePotential" in kinds:
         return _of_ensemble(potential, x)
     if "VectorFieldBasedPotential" in kinds:
-        raise TypeError("`posterior` is an ensemble of vector fields, which have no density; judge them one by one.")
+        raise TypeError("`posterior` is an ensemble of vector fields, which have no density; test them one by one.")
     return _one_by_one(potential, x)
 
 
@@ -83,7 +83,7 @@ def _of_ratio(potential: Any, x: Any) -> LogDensities:
 
 
 def _of_ensemble(potential: Any, x: Any) -> LogDensities:
-    """The mixture that sbi's potential of ensembles is: of the members' densities as they are."""
+    """Mixture of the members' densities, which need not be normalised, as in sbi's potential of ensembles."""
     import torch
 
     parts = [_of_potential(part, x) for part in potential.potential_fns]
@@ -96,7 +96,7 @@ def _of_ensemble(potential: Any, x: Any) -> LogDensities:
 
 
 def _one_by_one(potential: Any, x: Any) -> LogDensities:
-    """A potential of somebody's own, which takes one observation: asked for each of them, in a copy that may be set."""
+    """Evaluate a custom potential, which takes one observation at a time, in a copy that stores each of them."""
     import torch
 
     own = copy.copy(potential)
@@ -114,27 +114,28 @@ def _one_by_one(potential: Any, x: Any) -> LogDensities:
 
 
 def dim_of(prior: Any) -> int:
-    return int(prior.event_shape[0]) if prior.event_shape else 1  # sbi wraps priors of one number without an event
+    """Return the dimension of a prior, 1 if it has no event shape, as sbi wraps priors of one parameter."""
+    return int(prior.event_shape[0]) if prior.event_shape else 1
 
 
 def _prior_of(potential: Any) -> Any:
     if potential.prior is None:
         raise ValueError(
-            "`posterior` has a potential of its own and no prior, so that nothing tells the dimension or the support "
-            "of its parameters. Give the potential a `prior`, or use `LogDensity(log_density, x, dim)`."
+            "`posterior` has a custom potential and no prior, so that the dimension and the support of its "
+            "parameters are unknown. Give the potential a `prior`, or use `LogDensity(log_density, x, dim)`."
         )
     return potential.prior
 
 
 def _checked_prior(prior: Any) -> Callable[[Array], Array]:
-    """Its log-density, which autograd must be able to see through."""
+    """Return the log-density of the prior, which raises if it varies without a gradient."""
 
     def evaluate(theta: Array) -> Array:
         values = prior.log_prob(theta)
         if theta.requires_grad and not values.requires_grad and bool((values != values[0]).any()):
             raise ValueError(
-                "`posterior` has a prior whose log_prob varies but has no gradient, so that its share would be missing "
-                "in every score. Likely cause: a prior written in NumPy or SciPy; write it with `torch.distributions`."
+                "`posterior` has a prior whose log_prob varies but has no gradient, so that every score would "
+                "lack it. Likely cause: a prior written in NumPy or SciPy; write it with `torch.distributions`."
             )
         return values
 
@@ -142,12 +143,12 @@ def _checked_prior(prior: Any) -> Callable[[Array], Array]:
 
 
 def frozen_copy(estimator: Any) -> Any:
-    """A copy in evaluation mode whose weights ask for no gradients."""
+    """Copy an estimator, in evaluation mode and without gradients of its weights."""
     return copy.deepcopy(estimator).eval().requires_grad_(False)
 
 
 def embedded(estimator: Any, x: Array) -> tuple[Any, Array]:
-    """An estimator, changed in place, of embedded observations; and these: the embedding net runs once for each x."""
+    """Embed the observations once; return the estimator, changed in place to take embedded ones, and these."""
     holder = estimator.net if hasattr(estimator.net, "_embedding_net") else estimator
     features = _in_parts(holder._embedding_net, x)
     holder._embedding_net = _nothing()
@@ -169,7 +170,7 @@ def _nothing() -> Any:
 
 
 def as_observations(x: Any, estimator: Any, shape: Any) -> Array:
-    """`x` as a tensor (n, *shape) like the weights of the estimator, checked."""
+    """Return `x` as a tensor (n, *shape) with the dtype and device of the weights; raise unless it fits."""
     import torch
 
     weight = next(estimator.parameters())
@@ -182,7 +183,7 @@ def as_observations(x: Any, estimator: Any, shape: Any) -> Array:
     if tuple(x.shape[1:]) != tuple(shape) or x.shape[0] == 0:
         raise ValueError(
             f"`x` must hold n observations, shape (n, *event) = (n, {', '.join(map(str, shape))}) as the posterior was "
-            f"trained on, but has {tuple(x.shape)}. Several independent trials for each row are not understood: give "
+            f"trained on, but has {tuple(x.shape)}. Several independent trials for each row are not supported: give "
             "their likelihood as a `LogDensity`."
         )
     check_finite("x", x)

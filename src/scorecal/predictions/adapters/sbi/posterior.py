@@ -1,4 +1,4 @@
-"""Predictions from the posteriors of the sbi package, by their densities: nothing is sampled."""
+"""Predictions from the posteriors of the sbi package, by their densities, without sampling."""
 
 from __future__ import annotations
 
@@ -25,28 +25,26 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     Parameters
     ----------
     posterior : sbi posterior
-        What `build_posterior` returns: for NPE, NLE, NRE, NPSE and FMPE, with any sampler, or an ensemble.
+        What `build_posterior` returns for NPE, NLE, NRE, NPSE or FMPE, with any sampler, or an ensemble.
     x : tensor, shape (n, ...)
         One observation for each prediction.
     noise_level : float, optional
-        Of NPSE and FMPE only: the standard deviation of the noise at which the posterior is judged, in units of the
-        prior's (their geometric mean over dimensions); by default 0.3. Without noise the score is not learnt; with it,
-        the score is that of the posterior plus noise, and the test adds the same noise to the targets. Errors that are
-        much smaller than the noise are not seen.
+        For NPSE and FMPE only: standard deviation of the noise at which the posterior is tested, in units of the
+        prior's (their geometric mean over dimensions); by default 0.3. These methods learn scores of the posterior plus
+        noise only, so the test adds the same noise to the targets. Errors much smaller than the noise are not detected.
 
     Returns
     -------
     Predictions
-        With the prior as their base measure. Tests map bounded priors to coordinates without a boundary.
+        Predictions with the prior as base measure. Tests map bounded priors to coordinates without a boundary.
 
     Notes
     -----
-    No sample is drawn, and the posterior is left as it is: copies of its networks are evaluated, on their device, and
-    embedding nets once for each observation; derivatives do not go through them. Posteriors from likelihoods and
-    ratios (NLE, NRE) are judged by likelihood or ratio times prior, whichever sampler they come with; a variational
-    posterior that is amortised, by itself. Ensembles are judged by their potential, the mixture of the members'
-    densities as they are; where these are not normalised, sbi's `sample` draws from another mixture, and there is a
-    warning.
+    No sample is drawn, and the posterior is not changed: copies of its networks are evaluated on their device,
+    embedding nets once for each observation. Gradients do not reach them. For NLE and NRE the test uses likelihood or
+    ratio times prior, whatever the sampler; for an amortised variational posterior, its density. For an ensemble it
+    uses the potential, a mixture of the members' densities; where these are not normalised, sbi's `sample` draws from
+    another mixture, and a warning says so.
 
     Examples
     --------
@@ -77,7 +75,7 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
 
 @dataclass(frozen=True, eq=False)
 class SbiPosterior:
-    """What `from_sbi` returns for a posterior with a density."""
+    """Predictions from a posterior of sbi with a density."""
 
     posterior: Any
     x: Array
@@ -97,11 +95,11 @@ class SbiPosterior:
         return describe(self, type(self.posterior).__name__)
 
     def score(self, theta: Array) -> Array:
-        """Gradients in theta, which broadcasts against (n, dim); NaN outside the prior, where sbi's are 0."""
+        """Gradients in theta, which broadcasts against (n, dim); NaN outside the support, where sbi's are 0."""
         return self._evaluate(theta)[1]
 
     def log_prob(self, theta: Array) -> Array:
-        """Log-densities, up to a constant for each prediction; -inf outside the prior."""
+        """Log-densities, up to a constant for each prediction; -inf outside the support."""
         return self._evaluate(theta)[0]
 
     def _evaluate(self, theta: Array) -> tuple[Array, Array]:
@@ -135,10 +133,9 @@ def _check_ensemble(posterior: Any, prior: Prior | None) -> None:
     normalised = all(hasattr(member, "posterior_estimator") for member in members)
     if members and not (normalised and getattr(prior, "support", None) is None):
         warnings.warn(
-            "`posterior` is an ensemble whose members are not normalised: it is judged by its potential, the mixture "
-            "of their densities as they are, and not by the mixture that its `sample` draws from, which gives each "
-            "member its weight. They are the same where members agree on the evidence, or on what leaks out of the "
-            "prior.",
+            "`posterior` is an ensemble whose members are not normalised: the test uses its potential, the mixture of "
+            "their unnormalised densities, not the mixture that its `sample` draws from, of normalised ones. The two "
+            "agree if all members have the same evidence, or the same mass outside the prior.",
             stacklevel=3,
         )
 
@@ -152,10 +149,10 @@ def _check_posterior(posterior: Any) -> None:
     if not hasattr(posterior, "potential_fn"):
         raise TypeError(
             f"`posterior` must be a posterior of sbi, as `build_posterior` returns, but is a {name}, which has no "
-            "density here. Of a trainer, or a network that it trained, give `trainer.build_posterior()`."
+            "density here. For a trainer, or a network that it trained, give `trainer.build_posterior()`."
         )
     if getattr(posterior, "_apply_correction", False) or name == "FilteredDirectPosterior":
         raise TypeError(
-            f"`posterior`, a {name}, holds for the one observation that it was corrected or filtered for, and not for "
-            "a batch. Judge the posterior of the first round."
+            f"`posterior`, a {name}, is valid only for the observation that it was corrected or filtered for, not for "
+            "a batch. Test the posterior of the first round."
         )

@@ -1,4 +1,4 @@
-"""Priors of sbi, as base measures, and where they end."""
+"""Priors of sbi as base measures, and their supports."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class SbiPrior:
         return support_of(self.distribution)
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
-        """Draws (n_samples, 1, dim), by torch's own generator, seeded from `rng` and then put back."""
+        """Draws (n_samples, 1, dim), from torch's global generator, seeded from `rng` and then restored."""
         return seeded_draws(self.distribution, n_samples, rng)[:, None, :]
 
 
 def as_prior(distribution: Any) -> Prior | None:
-    """`Gaussian` where it is one."""
+    """Return a prior of sbi as a base measure, a `Gaussian` where it is one; None for None."""
     if distribution is None:
         return None
     try:
@@ -47,7 +47,7 @@ def as_prior(distribution: Any) -> Prior | None:
 
 
 def _check_edges(prior: SbiPrior) -> None:
-    """A prior of somebody's own may end where it does not say: far beyond its draws its density must not be 0."""
+    """Raise if the density is 0 beyond the draws but inside the declared support, as a custom prior may have it."""
     draws = prior.sample(100, 0)[:, 0, :]
     low, high = draws.amin(dim=0), draws.amax(dim=0)
     for k in range(prior.dim):
@@ -58,8 +58,7 @@ def _check_edges(prior: SbiPrior) -> None:
                 continue
             if not bool(prior.distribution.log_prob(point).isfinite().all()):
                 raise ValueError(
-                    f"`posterior` has a prior whose density is 0 at {point[0].tolist()}, inside of what it says its "
-                    f"support is, {prior.support or 'all of R^d'}. Tests would reject a calibrated posterior for an "
-                    "edge that they do not know. Likely cause: a prior of your own without `lower_bound` and "
-                    "`upper_bound` for sbi's `process_prior`."
+                    f"`posterior` has a prior whose density is 0 at {point[0].tolist()}, inside its declared "
+                    f"support, {prior.support or 'all of R^d'}. Tests would reject even a calibrated posterior. Likely "
+                    "cause: a custom prior without `lower_bound` and `upper_bound` for sbi's `process_prior`."
                 )

@@ -1,4 +1,4 @@
-"""Posteriors of sbi that are known by a vector field (NPSE, FMPE), at one noise level."""
+"""Posteriors of sbi given by a vector field (NPSE, FMPE), at one noise level."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _N_PRIOR_DRAWS, _SEED = 10_000, 0
 
 
 def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPosterior:
-    """The distributions of mean_t theta + std_t e for theta from the posteriors at `x` and Gaussian e.
+    """Return the distributions of mean_t theta + std_t e for theta from the posteriors at `x` and Gaussian e.
 
-    The time t is that at which std_t / mean_t is `noise_level` prior standard deviations: what a time means differs
-    from one kind of diffusion to the other by orders of magnitude.
+    At time t, std_t / mean_t is `noise_level` prior standard deviations: the noise at a given time differs between
+    diffusions by orders of magnitude.
     """
     estimator = frozen_copy(posterior.potential_fn.vector_field_estimator)
     if not (estimator.SCORE_DEFINED and estimator.MARGINALS_DEFINED):
-        raise TypeError(f"`posterior` rests on a {type(estimator).__name__}, which defines no score.")
+        raise TypeError(f"`posterior` uses a {type(estimator).__name__}, which defines no score.")
     x = as_observations(x, estimator, estimator.condition_shape)
     prior = posterior.potential_fn.prior
     draws = seeded_draws(prior, _N_PRIOR_DRAWS, _SEED).to(x)
@@ -46,7 +46,7 @@ def noised_posterior(posterior: Any, x: Any, noise_level: float) -> NoisedPoster
 
 
 def _time_of(estimator: Any, noise_level: float, prior_sd: float) -> float:
-    """The ratio of noise to signal grows with time."""
+    """Return the time at a noise level, which is unique: the ratio of noise to signal grows with time."""
     from scipy.optimize import brentq
 
     def level(time: float) -> float:
@@ -57,14 +57,14 @@ def _time_of(estimator: Any, noise_level: float, prior_sd: float) -> float:
     if not isinstance(noise_level, Real) or not level(low) < noise_level < level(high):
         raise ValueError(
             f"`noise_level` must lie between {level(low):.3g} and {level(high):.3g} standard deviations of the prior, "
-            f"what the diffusion covers, but is {noise_level!r}."
+            f"the range of the diffusion, but is {noise_level!r}."
         )
     return float(brentq(lambda time: level(time) - noise_level, low, high))
 
 
 @dataclass(frozen=True, eq=False)
 class NoisedPosterior:
-    """What `from_sbi` returns for NPSE and FMPE."""
+    """Predictions of parameters with noise, from a posterior of NPSE or FMPE."""
 
     estimator: Any
     features: Array
@@ -94,7 +94,7 @@ class NoisedPosterior:
         return describe(self, self.noise)
 
     def score(self, theta: Array) -> Array:
-        """Scores of the noised posteriors, at `theta` in the coordinates of `noised`."""
+        """Scores of the noised posteriors at parameters that `noised` returned."""
         import torch
 
         points = theta.broadcast_to(*theta.shape[:-2], self.n, self.dim).reshape(-1, self.n, self.dim)
@@ -106,7 +106,7 @@ class NoisedPosterior:
         return (torch.cat(scores) / excess).reshape(*theta.shape[:-2], self.n, self.dim).to(theta.dtype)
 
     def noised(self, theta: Array, rng: np.random.Generator) -> Array:
-        """Parameters with the noise of the diffusion; they must lie inside the prior without it."""
+        """Add the noise of the diffusion to parameters, which must lie inside the support of the prior."""
         support = support_of(self.distribution)
         if support is not None and not bool(support.contains(theta).all()):
             raise ValueError(f"`y` must lie inside the support of the prior, {support!r}, its boundary excluded.")
@@ -117,7 +117,7 @@ class NoisedPosterior:
         return mean * theta + std * like(rng.standard_normal(tuple(theta.shape)), theta)
 
     def noisy(self, level: float) -> NoisedPosterior:
-        """The same posteriors at another noise level, in standard deviations of the prior."""
+        """Return the same posteriors at another noise level, in standard deviations of the prior."""
         return replace(self, noise_level=float(level), time=_time_of(self.estimator, level, self.prior_sd))
 
     @property
@@ -127,6 +127,8 @@ class NoisedPosterior:
 
 @dataclass(frozen=True, eq=False)
 class _NoisedPrior:
+    """The prior, with the noise of the diffusion added to its draws."""
+
     posterior: NoisedPosterior
     n: int = 1
 
