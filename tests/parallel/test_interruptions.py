@@ -17,7 +17,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 import scorecal as sc
-from scorecal.experiments import KCCSD, SKCE, Model, Test, grid, lgm, qgm, sweep
+from scorecal.experiments import KCCSD, SKCE, Model, Test, cluster, grid, lgm, qgm, sweep
 from scorecal.parallel.dask import cluster
 
 folder, workers, address, pause = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
