@@ -26,6 +26,8 @@ def xla_flags():
     A flag that a release of JAX does not know would end the process.
     """
     wanted = {"xla_backend_optimization_level": "1", "xla_cpu_use_fusion_emitters": "false"}
+    if find_spec("jax_plugins"):  # for a GPU, which has flags of its own
+        return ""
     library = find_spec("jaxlib")
     path = Path(library.submodule_search_locations[0]) / "libjax_common.so" if library else Path()
     if not path.is_file():

@@ -1,7 +1,5 @@
 """The recommended test: several views of the same data, one bootstrap, one p-value."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

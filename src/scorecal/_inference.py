@@ -1,7 +1,5 @@
 """Results from statistics: one pass of the engine, and the rank of the statistic among its null draws."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The kernel calibration-conditional Stein discrepancy: the statistic and its test."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Conditional goodness of fit given inputs (KCSD), and goodness of fit of one distribution (KSD)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The squared kernel calibration error: the statistic and its test."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

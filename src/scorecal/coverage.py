@@ -1,7 +1,5 @@
 """Expected coverage of highest-density regions (the paper's definition 5.1; Hermans et al. 2021)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 Real weather, Seattle 2012-2015. Forecasters learn on the even weeks and are judged on every other day of the odd ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Divergences between batches of predictions, and Gram matrices of the kernels built on them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

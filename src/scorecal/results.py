@@ -1,7 +1,5 @@
 """Results of the tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

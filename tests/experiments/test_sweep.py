@@ -184,8 +184,8 @@ def test_models_of_torch_and_of_classes(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"repeats": 0}, "`repeats` must be an integer of at least 1, but is 0"),
-        ({"n_resamples": 1.5}, "`n_resamples` must be an integer"),
+        ({"repeats": 0}, "`repeats` must be a positive integer, but is 0"),
+        ({"n_resamples": 1.5}, "`n_resamples` must be a positive integer"),
         ({"seed": -1}, "`seed` must be an integer of at least 0"),
         ({"workers": 0}, "`workers` must be a positive integer, -1 or a map-like callable, but is 0"),
         ({"cells": []}, "`cells` must hold `Cell`s, and at least one"),

@@ -1,7 +1,5 @@
 """Conversion and checks of arrays of any backend."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

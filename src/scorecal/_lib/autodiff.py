@@ -1,7 +1,5 @@
 """Automatic differentiation of functions that users supply."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

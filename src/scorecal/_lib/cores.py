@@ -1,7 +1,5 @@
 """Number of cores that a task may use."""
 
-from __future__ import annotations
-
 import os
 from contextvars import ContextVar
 

@@ -1,7 +1,5 @@
 """Linear algebra for which NumPy, torch and JAX have no common function."""
 
-from __future__ import annotations
-
 from .arrays import Array, array_namespace, full_product
 
 

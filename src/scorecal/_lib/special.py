@@ -1,7 +1,5 @@
 """Special functions, computed by the library of their arguments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from array_api_compat import is_jax_array, is_torch_array

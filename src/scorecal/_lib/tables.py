@@ -1,7 +1,5 @@
 """Tables as data: a head and rows of text, shown as plain text or as HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Warnings that point to the user's line, however deep in the package they arise."""
 
-from __future__ import annotations
-
 import functools
 import sys
 import warnings

@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from ..parallel.dask import WorkerDiedError
 from .read_table import InputError
-from .test import add_test
+from .test import add_test, positive
 
 __all__ = ["main"]
 
@@ -93,8 +93,8 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         metavar="FIGURE",
         help="fig1, fig2, f1 ... f12, or all",
     )
-    parser.add_argument("--repeats", type=_positive, default=100, metavar="N", help="data sets for each point (100)")
-    parser.add_argument("--workers", type=_positive, default=None, metavar="N", help="processes (one for each core)")
+    parser.add_argument("--repeats", type=positive, default=100, metavar="N", help="data sets for each point (100)")
+    parser.add_argument("--workers", type=positive, default=None, metavar="N", help="processes (one for each core)")
     parser.add_argument(
         "--out", type=Path, default=Path("reproduction"), metavar="DIR", help="results and figures (reproduction)"
     )
@@ -122,11 +122,11 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", choices=("power",), help="power")
-    parser.add_argument("--repeats", type=_positive, default=400, metavar="N", help="data sets for each cell (400)")
+    parser.add_argument("--repeats", type=positive, default=400, metavar="N", help="data sets for each cell (400)")
     parser.add_argument(
-        "--null-repeats", type=_positive, default=2000, metavar="N", help="and for each calibrated one (2000)"
+        "--null-repeats", type=positive, default=2000, metavar="N", help="and for each calibrated one (2000)"
     )
-    parser.add_argument("--workers", type=_positive, default=None, metavar="N", help="processes (one for each core)")
+    parser.add_argument("--workers", type=positive, default=None, metavar="N", help="processes (one for each core)")
     parser.add_argument("--out", type=Path, default=Path("power"), metavar="DIR", help="results and tables (power)")
     parser.set_defaults(run=_bench, interrupted="interrupted; run the same command to continue")
 
@@ -143,10 +143,3 @@ def _bench(chosen: argparse.Namespace) -> None:
 def _figure(text: str) -> str:
     """Turn the paper's name of a figure, such as F.9, into f9."""
     return text.lower().replace(".", "")
-
-
-def _positive(text: str) -> int:
-    value = int(text) if text.isdecimal() else 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be a positive integer, but is {text!r}")
-    return value

@@ -1,7 +1,5 @@
 """Scores from NPZ files, which are never unpickled."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

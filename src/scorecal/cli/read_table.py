@@ -1,7 +1,5 @@
 """Columns of numbers from CSV and Parquet files; errors name the place in the file."""
 
-from __future__ import annotations
-
 import csv
 import math
 from array import array

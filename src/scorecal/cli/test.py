@@ -1,13 +1,12 @@
 """`scorecal test`: test the predictions in a file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from .read_npz import read_npz
 from .read_table import InputError, Table, read_table
 
 _MOST_FOR_COMPLETE = 20_000
+_OF_A_VIEW = ("name", "sees", "pvalue", "adjusted_pvalue")
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
@@ -65,7 +65,7 @@ def add_test(commands: Any) -> None:
         help="columns by which to look for regions with other errors (optional)",
     )
     parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
-    parser.add_argument("--n-resamples", type=_count, default=999, metavar="B", help="bootstrap draws (999)")
+    parser.add_argument("--n-resamples", type=positive, default=999, metavar="B", help="bootstrap draws (999)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random numbers (0)")
     parser.add_argument("--report", type=Path, metavar="HTML", help="write a report, one file with all in it")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -194,42 +194,23 @@ def _as_json(
     result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str
 ) -> dict[str, Any]:
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
-    return {
-        "statistic": result.statistic,
-        "pvalue": result.pvalue,
+    where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
+    found = {
+        **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
-        "n": result.n,
-        "message": result.message,
-        "seen": list(result.seen),
-        "cannot_see": list(result.cannot_see),
         "views": [
-            {"name": view.name, "sees": view.sees, "pvalue": view.pvalue, "adjusted_pvalue": view.adjusted_pvalue}
+            {name: getattr(view, name) for name in ("name", "sees", "pvalue", "adjusted_pvalue")}
             for view in result.views
         ],
-        "dimensions": [
-            {"name": name, "bias": _estimate(off), "confidence_ratio": _estimate(ratio)}
-            for name, off, ratio in per_dimension
-        ],
+        "dimensions": [{"name": name, "bias": off, "confidence_ratio": ratio} for name, off, ratio in per_dimension],
         "correlations": [
-            {
-                "dimensions": [diagnosis.names[k] for k in pair.dimensions],
-                "claimed": _number(pair.claimed),
-                "found": _estimate(pair.found),
-            }
+            {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
             for pair in diagnosis.correlations
         ],
-        "where": None
-        if diagnosis.where is None
-        else {
-            "name": diagnosis.where.name,
-            "n": diagnosis.where.n,
-            "pvalue": diagnosis.where.contrast_pvalue,
-            **{
-                name: [_estimate(each) for each in getattr(diagnosis.where, name)]
-                for name in ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
-            },
-        },
+        "where": where
+        and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
+        | {name: getattr(where, name) for name in sizes},
         "settings": {
             "file": str(chosen.file),
             "estimator": estimator,
@@ -238,15 +219,19 @@ def _as_json(
             "scorecal": __version__,
         },
     }
+    plain: dict[str, Any] = _plain(found)
+    return plain
 
 
-def _estimate(estimate: Any) -> dict[str, float | None]:
-    return {name: _number(getattr(estimate, name)) for name in ("value", "low", "high")}
-
-
-def _number(value: float) -> float | None:
-    """JSON has no NaN."""
-    return value if math.isfinite(value) else None
+def _plain(value: Any) -> Any:
+    """The value in types of JSON, which has no NaN: estimates become objects, and numbers that are not finite None."""
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _level(text: str) -> float:
@@ -259,7 +244,8 @@ def _level(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
+def positive(text: str) -> int:
+    """Return the positive integer that the text stands for; argparse reports anything else."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a positive integer, but is {text!r}")
     return int(text)

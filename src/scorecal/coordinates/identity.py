@@ -4,8 +4,6 @@ They may map each target by a bijection that depends on its prediction, and its 
 return predictions in the new coordinates, for the kernels between predictions to compare.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .._lib.arrays import Array

@@ -1,7 +1,5 @@
 """Predictions, targets and scores in the coordinates of a test, checked."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ fitted in several rounds of limited steps, at points spread like the last fit. I
 has mean zero and the slope of the Gaussian score, as in variational inference.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A common unit and origin for each dimension, from the prior or the predictions, never from the targets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Map from a bounded support to all of R^k, with its Jacobian."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

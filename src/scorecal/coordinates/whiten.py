@@ -4,8 +4,6 @@ The map depends on the prediction only, so calibrated predictions stay calibrate
 or too small, however much the locations vary; in the units of the targets, as in the paper, it hardly shows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimates of bias, spread and correlation of errors, and the regions in which they differ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Estimates of errors with confidence intervals that hold whatever the distribution of the residuals."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import NamedTuple

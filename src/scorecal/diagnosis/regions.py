@@ -6,8 +6,6 @@ predictions are added up, in units of their root mean square and corrected for s
 same random signs for all of them tell how large the largest of all regions would be by chance (Westfall and Young).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ less the target: it is that for a Gaussian, and has mean zero for every calibrat
 Sigma E[s s'] Sigma = -Sigma E[grad s] Sigma, which is Sigma itself for a Gaussian.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -7,8 +7,6 @@ test function that tells predictions and targets apart best, and points from whe
 there are too few.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

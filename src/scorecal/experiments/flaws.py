@@ -4,8 +4,6 @@ Predictions resemble posteriors of a linear model with prior N(0, C): means vary
 half of the prior's and differ between predictions, and dimensions are correlated (C has 1/2 off its diagonal).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Each returns (predictions, y): they are calibrated for `delta = 0`, and miscalibration grows with `delta`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -44,13 +42,8 @@ def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussia
 def lgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Linear Gaussian model on R: Y ~ N(m, 1), predicted N(m + delta, 1), m = sum_i i x_i, x ~ N(0, I_5).
 
-    Parameters
-    ----------
-    n : int
-        Number of predictions.
-    delta : float
-        Shift of the predicted means, in predicted standard deviations. The means themselves have spread 7.4.
-    rng : seed or numpy.random.Generator, optional
+    Parameters are those of `mgm`. `delta`: shift of the predicted means, in predicted standard deviations. The means
+    themselves have spread 7.4.
 
     Examples
     --------
@@ -69,13 +62,7 @@ def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 
     ``v(x) = 1 + 10 delta exp(-|x - 2/3|^2 / (2 0.8^2))``: predictions are too wide near one point of the inputs.
 
-    Parameters
-    ----------
-    n : int
-        Number of predictions.
-    delta : float
-        A tenth of the excess variance at that point.
-    rng : seed or numpy.random.Generator, optional
+    Parameters are those of `mgm`. `delta`: a tenth of the excess variance at that point.
 
     Examples
     --------
@@ -94,13 +81,7 @@ def hgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
 def qgm(n: int, delta: float, rng: Any = None) -> tuple[Gaussian, np.ndarray]:
     """Quadratic Gaussian model on R: Y ~ N(x^2/10 + x + 1, 1), predicted with (1 - delta) x^2/10, x ~ U(-2, 2).
 
-    Parameters
-    ----------
-    n : int
-        Number of predictions.
-    delta : float
-        Share of the quadratic term that the predicted means lack.
-    rng : seed or numpy.random.Generator, optional
+    Parameters are those of `mgm`. `delta`: share of the quadratic term that the predicted means lack.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """Predictions of other than Gaussian shape, with known distribution functions: on the unit cube, and skewed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

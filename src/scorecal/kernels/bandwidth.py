@@ -1,7 +1,5 @@
 """The median heuristic."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The base measure nu of GFD and KGFD, and the scores at draws from it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

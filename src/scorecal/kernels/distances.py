@@ -1,7 +1,5 @@
 """Squared Hilbertian distances D(P_i, P_j), for a list of pairs or for a block of rows and columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Finite embeddings phi(P): distances between predictions as Euclidean distances between rows."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import array_api_extra as xpx

@@ -1,7 +1,5 @@
 """Kernels on the generalised Fisher divergence and its kernelised version, in closed form where there is one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Blocks of Gram matrices of kernels between predictions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,16 +21,13 @@ class EmbeddingGram:
     """Kernel k(P_i, P_j) from the rows of `features` (n, p), in units of the bandwidth."""
 
     features: Array
-    outer: str
-    floats_per_pair: int = 3
+    outer: str | Radial
+    floats_per_pair: int = 5
 
     @cached_property
     def _product(self) -> Product:
-        return (
-            Product(self.features, self.features)
-            if self.outer == "linear"
-            else Product(*distance_factors(self.features))
-        )
+        linear = self.outer == "linear"
+        return Product(*((self.features, self.features) if linear else distance_factors(self.features)))
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)
@@ -40,6 +35,8 @@ class EmbeddingGram:
         if self.outer == "linear":
             return product
         negative = xp.minimum(product, 0.0)  # rounding must not make a squared distance negative
+        if isinstance(self.outer, Radial):
+            return self.outer.profile(-2.0 * negative)[0]
         return xp.exp(negative) if self.outer == "gaussian" else 1.0 / (1.0 - 2.0 * negative)
 
 
@@ -60,24 +57,7 @@ class DistanceGram:
         return array_namespace(squared).exp(-0.5 * squared) if self.outer == "gaussian" else 1.0 / (1.0 + squared)
 
 
-@dataclass(frozen=True, eq=False)
-class RadialGram:
-    """Radial kernel between the rows of `features` (n, p), in units of the bandwidth."""
-
-    features: Array
-    kernel: Radial
-    floats_per_pair: int = 5
-
-    @cached_property
-    def _product(self) -> Product:
-        return Product(*distance_factors(self.features))
-
-    def __call__(self, rows: slice, cols: slice) -> Array:
-        xp = array_namespace(self.features)
-        return self.kernel.profile(-2.0 * xp.minimum(self._product(rows, cols), 0.0))[0]
-
-
-Gram = EmbeddingGram | DistanceGram | RadialGram
+Gram = EmbeddingGram | DistanceGram
 
 
 def gram_of(distance: Distance, bandwidth: Array, outer: str) -> Gram:
@@ -94,9 +74,9 @@ def constant_gram(reference: Array) -> EmbeddingGram:
     return EmbeddingGram(array_namespace(reference).zeros_like(reference[:, :1]), "gaussian")
 
 
-def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram | RadialGram:
+def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram:
     """Return the Gram matrix between inputs; a Gaussian one can be merged with the kernel between targets."""
-    return EmbeddingGram(features, "gaussian") if isinstance(kernel, Gaussian) else RadialGram(features, kernel)
+    return EmbeddingGram(features, "gaussian" if isinstance(kernel, Gaussian) else kernel)
 
 
 def distribution_gram(

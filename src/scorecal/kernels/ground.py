@@ -1,7 +1,5 @@
 """The ground kernel of KGFD and MMD, and its bandwidth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._lib.arrays import Array, has_values

@@ -4,8 +4,6 @@ Here X ~ mu and X' ~ nu. The maximum mean discrepancy is a distance between such
 inner product between embeddings of "point mass at the target, minus the prediction".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Kernel on the maximum mean discrepancy between predictions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Operator-valued kernels (appendix A), which weight and combine the dimensions of the targets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

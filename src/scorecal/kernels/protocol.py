@@ -1,7 +1,5 @@
 """Protocols of kernels, and checks of kernels given as arguments."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np

@@ -4,8 +4,6 @@ Derivatives are written as f' / f = slope v and t f'' / f' = offset + r. The con
 matrix products, where they cost nothing; v and r depend on t. `profile(t, scale)` returns (f, v, scale r).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from numbers import Real

@@ -1,7 +1,5 @@
 """The second-order median: over pairs of predictions, of the median distance between draws of their equal mixture."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

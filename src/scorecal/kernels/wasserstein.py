@@ -1,7 +1,5 @@
 """Kernel on the Wasserstein-2 distance between predictions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums and products of pair functions."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 from functools import reduce
@@ -13,28 +11,23 @@ from .protocol import PairFunction
 
 
 @dataclass(frozen=True, eq=False)
-class SumOfPairs:
-    """The sum of pair functions."""
-
+class _Combination:
     functions: tuple[PairFunction, ...]
 
     @property
     def floats_per_pair(self) -> int:
         return 2 + max(function.floats_per_pair for function in self.functions)
+
+
+class SumOfPairs(_Combination):
+    """The sum of pair functions."""
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         return reduce(add, (function(rows, cols) for function in self.functions))
 
 
-@dataclass(frozen=True, eq=False)
-class ProductOfPairs:
+class ProductOfPairs(_Combination):
     """The product of pair functions."""
-
-    functions: tuple[PairFunction, ...]
-
-    @property
-    def floats_per_pair(self) -> int:
-        return 2 + max(function.floats_per_pair for function in self.functions)
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         return reduce(mul, (function(rows, cols) for function in self.functions))

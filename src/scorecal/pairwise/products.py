@@ -1,7 +1,5 @@
 """Matrix products, to which all pairwise computations are reduced."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .._lib.arrays import Array, full_product

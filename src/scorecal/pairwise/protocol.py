@@ -1,7 +1,5 @@
 """Protocols of what a statistic averages: a function H of pairs of rows, or features f of rows with H = f_i.f_j."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol

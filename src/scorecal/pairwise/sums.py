@@ -1,7 +1,5 @@
 """Sums over blocks of H: over rows, over columns, and with signs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

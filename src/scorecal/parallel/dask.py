@@ -1,7 +1,5 @@
 """Tasks on a cluster of `dask.distributed`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice

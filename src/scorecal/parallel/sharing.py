@@ -1,7 +1,5 @@
 """Data that all tasks need, sent to every worker once."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator

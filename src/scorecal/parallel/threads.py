@@ -1,7 +1,5 @@
 """Threads on all cores, and limits on the threads of the BLAS."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Parallel tasks: in this process, in processes of this machine, or on a cluster."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

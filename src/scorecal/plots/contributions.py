@@ -1,7 +1,5 @@
 """Contributions of rows to the statistic, over numbers or labels of the rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

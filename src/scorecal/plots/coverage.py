@@ -1,7 +1,5 @@
 """Share of targets inside highest-density regions, against what the regions claim."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

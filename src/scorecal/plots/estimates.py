@@ -1,7 +1,5 @@
 """Bias and confidence ratio of each dimension, with their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

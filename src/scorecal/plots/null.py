@@ -1,7 +1,5 @@
 """The statistic among its null draws."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..results import CalibrationResult

@@ -1,7 +1,5 @@
 """Colours and axes that all pictures share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # Told apart in light and dark and by colour-blind readers (Okabe and Ito).

@@ -1,7 +1,5 @@
 """P-values of the views of `calibration_test`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..results import CombinedResult

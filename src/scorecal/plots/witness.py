@@ -1,7 +1,5 @@
 """The Stein witness, as a curve or as arrows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Predictions of one of K classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

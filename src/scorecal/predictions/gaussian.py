@@ -1,7 +1,5 @@
 """Gaussian predictions: isotropic, diagonal or with full covariances."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Two batches of predictions as one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any
 

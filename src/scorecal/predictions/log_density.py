@@ -1,7 +1,5 @@
 """Predictions given by a log-density, up to a constant, of one target and one input."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -36,11 +34,8 @@ class LogDensity:
         One row for each prediction. The density is evaluated in its library and dtype, on its device.
     dim : int
         Dimension of the targets.
-    support : Box, Simplex or constraint, optional
-        Support of the targets, unless all of R^dim; tests then use `coordinates.unconstrain(support)`.
-    prior : one distribution, optional
-        The distribution of the targets before any prediction, such as a `Gaussian` of one row: the base measure of
-        `GFD` and `KGFD`.
+    support, prior
+        As for `ScoreFunction`.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """The Metropolis-adjusted Langevin algorithm, with one chain for each prediction, all run together."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

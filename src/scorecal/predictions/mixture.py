@@ -1,7 +1,5 @@
 """Mixtures of isotropic or diagonal Gaussians."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

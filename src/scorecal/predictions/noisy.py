@@ -3,8 +3,6 @@
 Scores hardly depend on the weights of distant modes; those of noisy predictions, whose modes overlap, do.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any

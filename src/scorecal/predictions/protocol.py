@@ -1,7 +1,5 @@
 """The protocol of predictions, and checks of their scores, log-densities and draws."""
 
-from __future__ import annotations
-
 from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, runtime_checkable
 

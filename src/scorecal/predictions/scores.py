@@ -1,7 +1,5 @@
 """Predictions given by their scores alone, as arrays or as a function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any

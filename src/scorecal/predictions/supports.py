@@ -3,8 +3,6 @@
 With J the Jacobian of `forward`, the score of the density of z is J' s(y) + grad log |det J|: `carry` computes it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Conversion and checks of targets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results as notebooks show them."""
 
-from __future__ import annotations
-
 from html import escape
 
 from .._lib.tables import table

@@ -1,7 +1,5 @@
 """A report as one self-contained HTML page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures inside a page: drawn as SVG, in the colour of the text around them, light or dark."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

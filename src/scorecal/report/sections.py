@@ -1,7 +1,5 @@
 """The parts of a report, each a list of pieces of HTML."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from html import escape

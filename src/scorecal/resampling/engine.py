@@ -5,8 +5,6 @@ besides its inputs and the packed signs it holds a few tiles, within the `memory
 n and B.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace

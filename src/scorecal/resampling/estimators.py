@@ -1,7 +1,5 @@
 """Estimators: which pairs of rows a statistic averages, and whether in full or by features of finite rank."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """Null distributions of statistics, as values that the engine calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable

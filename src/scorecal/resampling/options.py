@@ -1,7 +1,5 @@
 """Options of a computation: pairs, null distribution, memory, workers and precision."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any

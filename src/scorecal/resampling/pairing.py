@@ -4,8 +4,6 @@ A choice of pairs that does not depend on the data keeps the mean of a statistic
 in the order in which they are given; no row is paired with itself.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

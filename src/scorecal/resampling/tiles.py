@@ -1,7 +1,5 @@
 """Sums of pair functions over the tiles of the upper triangle, a block of rows at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

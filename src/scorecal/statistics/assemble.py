@@ -1,7 +1,5 @@
 """Pair functions and features from targets, scores, a kernel between targets and Gram matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pair function H of operator-valued kernels (eq. A.1): H = (s_j + grad_j)' A_ij (s_i + grad_i)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

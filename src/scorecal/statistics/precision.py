@@ -1,14 +1,12 @@
 """Choice of a dtype with enough digits for distances that are differences of large numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, has_values
 from .._lib.linalg import centre
 from .._lib.warn import warn_user
-from ..kernels.gram import EmbeddingGram, RadialGram
+from ..kernels.gram import EmbeddingGram
 from ..pairwise import PairFunction
 
 _TOLERANCE = 1e-3
@@ -21,7 +19,7 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunct
     units of the bandwidths.
     """
     xp = array_namespace(targets)
-    features = [gram.features for gram in grams if isinstance(gram, EmbeddingGram | RadialGram)]
+    features = [gram.features for gram in grams if isinstance(gram, EmbeddingGram)]
     if xp.finfo(targets.dtype).bits >= 64 or not has_values(targets, bandwidth, *features):
         return targets.dtype
     scaled = [targets / bandwidth, *features]
@@ -39,8 +37,6 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunct
 
 def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:
     """Return the Gram matrix with its features in this dtype."""
-    if isinstance(gram, EmbeddingGram):
-        return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)
-    if isinstance(gram, RadialGram):
-        return RadialGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.kernel)
-    return gram
+    if not isinstance(gram, EmbeddingGram):
+        return gram
+    return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)

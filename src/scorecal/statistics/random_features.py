@@ -6,8 +6,6 @@ features; those of cosines are s_a cos(w.x) - (w_a / sigma) sin(w.x). For any fr
 if the predictions are calibrated: few frequencies reduce power, but the test keeps its level.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import reduce
 from typing import Any

@@ -8,8 +8,6 @@ bounded, and no more skewed than a polynomial of a uniform variable. For other p
 has an additional term (s + y) g, and still has mean zero.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 The surprise is the point mass at the target minus the prediction, embedded by the kernel between targets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

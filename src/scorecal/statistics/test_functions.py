@@ -4,8 +4,6 @@ The Stein operator turns each into a feature s.phi + div phi, which has mean zer
 the operator-valued one of appendix A, A(y, y') = sum_k phi_k(y) phi_k(y')', so that H is an inner product of features.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

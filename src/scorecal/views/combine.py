@@ -1,7 +1,5 @@
 """One p-value from several statistics that share their bootstrap signs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

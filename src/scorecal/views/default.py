@@ -5,8 +5,6 @@ share about three quarters of the test's level. For Gaussian predictions all fea
 the correlation are bounded, so that no few far targets decide.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features of rows, or a function of pairs, for each view: what the engine averages."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Targets and scores in the coordinates of the views, and what views know of the predictions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

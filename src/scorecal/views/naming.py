@@ -1,7 +1,5 @@
 """Words for what the views found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Second moments of whitened targets, E[s.z] + d, which tell a wrong spread from a wrong shape."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A view: one way to look at predictions and targets, which sees one kind of miscalibration best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Real

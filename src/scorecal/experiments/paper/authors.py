@@ -1,7 +1,5 @@
 """Rejections by the authors' own code, on 100 data sets, beside ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Choices that the paper leaves open are made here: the grid of n, and step sizes and lengths of the chains of Figure 2.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from ...kernels import GFD, IMQ, KGFD, MMD, DistributionKernel, Gaussian, Radial, Wasserstein

@@ -1,7 +1,5 @@
 """Figures of rejection rates."""
 
-from __future__ import annotations
-
 from textwrap import fill
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A figure as data: panels of lines, each point of which is a cell of the sweep."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..sweep.sweep import Cell

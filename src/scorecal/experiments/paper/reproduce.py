@@ -1,7 +1,5 @@
 """`scorecal reproduce`: figures and tables of the paper, by the names of the figures."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence

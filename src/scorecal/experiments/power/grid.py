@@ -1,7 +1,5 @@
 """The grid of the power study: predictions with known flaws, our tests, and the tests in use today."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each takes predictions of `flaws`, targets and `rng`, and returns a p-value.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The power study: rejection rates over a grid of flaws, and whether they meet our bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One drawn data set, and what its tests share: embeddings, bandwidths, blocks of kernels, signs."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Tests as values, which turn a data set into a p-value."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

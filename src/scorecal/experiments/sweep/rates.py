@@ -1,7 +1,5 @@
 """Rejection rates from p-values: intervals, CSV and Markdown."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping

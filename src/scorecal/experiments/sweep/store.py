@@ -1,7 +1,5 @@
 """Results on disk: one SQLite file, one writer, every commit durable."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

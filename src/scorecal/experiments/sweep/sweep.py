@@ -1,7 +1,5 @@
 """Experiments as data: cells of a model, a sample size and a test, each repeated on many data sets."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

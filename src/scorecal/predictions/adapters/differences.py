@@ -1,7 +1,5 @@
 """Numerical derivatives of log-densities, NaN where they are not precise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Predictions from models and distributions of any supported library."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Batches of distributions of torch or numpyro, and their checks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

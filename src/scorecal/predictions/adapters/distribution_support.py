@@ -1,7 +1,5 @@
 """Supports of distributions of torch and numpyro, which some of them declare wrongly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

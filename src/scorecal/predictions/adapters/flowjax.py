@@ -1,7 +1,5 @@
 """Predictions from conditional distributions of flowjax."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from array_api_compat import is_jax_array

@@ -1,7 +1,5 @@
 """Predictions from distributions of NGBoost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..gaussian import Gaussian

@@ -1,7 +1,5 @@
 """Predictions from frozen distributions of `scipy.stats`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

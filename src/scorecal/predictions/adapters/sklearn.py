@@ -1,7 +1,5 @@
 """Predictions from Gaussian regressors of scikit-learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

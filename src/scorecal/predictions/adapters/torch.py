@@ -1,7 +1,5 @@
 """Predictions from `torch.distributions`, flows included."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """GPUs: which arrays are on one, and its memory."""
 
-from __future__ import annotations
-
 import sys
 
 from array_api_compat import is_jax_array, is_torch_array

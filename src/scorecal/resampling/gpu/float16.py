@@ -1,7 +1,5 @@
 """H in half precision, for products with signs on a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,7 +40,7 @@ def scaled_float16(function: PairFunction, n: int) -> ScaledFloat16 | None:
     for start in range(0, n, _AT_ONCE):
         rows = slice(start, min(start + _AT_ONCE, n))
         block = function(rows, rows)
-        parts.append(array_namespace(block).linalg.diagonal(block))
+        parts.append(array_namespace(block).linalg.diagonal(block) + 0.0)  # a copy: a view would keep the block
     xp = array_namespace(parts[0])
     roots = xp.sqrt(xp.maximum(xp.concat(parts), 0.0))
     largest, median = xp.max(roots), xp.sort(roots)[n // 2]

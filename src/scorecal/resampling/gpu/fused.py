@@ -4,8 +4,6 @@ The reference is the plain path, `GaussianStein.__call__` and the engine's sums 
 float32 blocks written and read again for every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial

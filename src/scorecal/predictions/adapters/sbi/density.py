@@ -4,8 +4,6 @@ The methods of sbi sample to normalise, treat a batch of observations as indepen
 store the observation. So the networks are evaluated directly: copies of them, which are set to evaluation mode.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Predictions from the posteriors of the sbi package, by their densities, without sampling."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

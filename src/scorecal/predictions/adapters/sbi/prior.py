@@ -1,7 +1,5 @@
 """Priors of sbi as base measures, and their supports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
