@@ -9,10 +9,10 @@ import scorecal as sc
 MODELS = {"mgm": sc.experiments.mgm, "lgm": sc.experiments.lgm}
 
 
-def count_rejections(model, n):
-    """Of 1000 calibrated data sets."""
+def count_rejections(model, n, repetitions=1000):
+    """Of so many calibrated data sets."""
     rejections = 0
-    for repetition in range(1000):
+    for repetition in range(repetitions):
         rng = np.random.default_rng([list(MODELS).index(model), n, repetition])
         predictions, y = MODELS[model](n, 0.0, rng=rng)
         rejections += sc.kccsd_test(predictions, y, n_resamples=500, rng=rng).rejects()
@@ -24,7 +24,10 @@ def test_level_of_small_samples(model):
     assert count_rejections(model, 64) <= 75
 
 
-@pytest.mark.parametrize("model", ["mgm", pytest.param("lgm", marks=pytest.mark.slow)])
-def test_level(model):
-    low, high = stats.binom.ppf([0.005, 0.995], 1000, 0.05)
-    assert low <= count_rejections(model, 256) <= high
+@pytest.mark.parametrize(
+    ("model", "n", "repetitions"),
+    [("mgm", 128, 400), *(pytest.param(model, 256, 1000, marks=pytest.mark.slow) for model in MODELS)],
+)
+def test_level(model, n, repetitions):
+    low, high = stats.binom.ppf([0.005, 0.995], repetitions, 0.05)
+    assert low <= count_rejections(model, n, repetitions) <= high

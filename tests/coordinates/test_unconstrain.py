@@ -25,9 +25,16 @@ def count_rejections(kind, n_repetitions, mapped=True, **spoiled):
     return rejections
 
 
-@pytest.mark.parametrize("kind", ["box", "simplex", pytest.param("half-line", marks=pytest.mark.slow)])
-def test_level(kind):
-    assert count_rejections(kind, 1000) <= 70
+@pytest.mark.parametrize(
+    ("kind", "repetitions", "most"),
+    [
+        *((kind, 300, 27) for kind in POSTERIORS),
+        *(pytest.param(k, 1000, 70, marks=pytest.mark.slow) for k in POSTERIORS),
+    ],
+)
+def test_level(kind, repetitions, most):
+    """No more rejections than that in 99.8 % of such studies."""
+    assert count_rejections(kind, repetitions) <= most
 
 
 @pytest.mark.parametrize("kind", ["box", "half-line"])
