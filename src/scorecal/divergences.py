@@ -16,14 +16,7 @@ from .kernels.distances import Distance, pairwise
 from .kernels.gram import gram_of
 from .kernels.protocol import as_distribution_kernel
 from .kernels.radial import with_bandwidth
-from .predictions import (
-    Gaussian,
-    Predictions,
-    check_predictions,
-    draw_samples,
-    evaluate_score,
-    held_array,
-)
+from .predictions import Gaussian, Predictions, check_predictions, draw_samples, evaluate_score, held_array
 from .predictions.join import check_joinable, join
 
 DEFAULT_N_SAMPLES = 1000
@@ -139,8 +132,10 @@ def wasserstein(
     array([[5.]])
     """
     if n_samples is None and isinstance(both := join(p, q), Gaussian) and both.scale is None:
+        if paired:
+            _check_paired(p, q)
         squared = _bures(p, q)
-        return _root(_diagonal(squared, p, q) if paired else squared)
+        return _root(array_namespace(squared).linalg.diagonal(squared) if paired else squared)
     kernel = Wasserstein(n_samples=n_samples, n_projections=n_projections)
     return _root(_compare(kernel, p, q, paired, rng))
 
@@ -220,7 +215,8 @@ def _check_same(alone: Distance, joined: Distance, reference: Array) -> None:
     """Raise if distances within `p` change in the presence of `q`, since the Gram matrices would be inconsistent."""
     some = np.arange(min(alone.n, 64))
     one, other = (pairwise(distance, some, some[::-1], reference) for distance in (alone, joined))
-    if has_values(one, other) and not np.allclose(to_numpy(one), to_numpy(other), rtol=1e-3, atol=1e-6):
+    largest = float(np.max(to_numpy(one))) if has_values(one, other) else 0.0
+    if largest and not np.allclose(to_numpy(one), to_numpy(other), rtol=1e-3, atol=1e-6 * largest):
         raise TypeError(
             "`q` must be of the same kind as `p`: the distances that the kernel finds within `p` change when `q` is "
             "added. Likely cause: a closed form that `p` has but `q` lacks. Give the kernel `n_base` or `n_samples`."
@@ -268,11 +264,6 @@ def _bures(p: Any, q: Any) -> Array:
     traces = xp.linalg.trace(covariance)[:, None] + xp.linalg.trace(covariance2)[None, :]
     squared = xp.sum((mean[:, None, :] - mean2[None, ...]) ** 2, axis=-1) + traces - 2.0 * overlap
     return xp.maximum(squared, 0.0)
-
-
-def _diagonal(values: Array, p: Predictions, q: Predictions) -> Array:
-    _check_paired(p, q)
-    return array_namespace(values).linalg.diagonal(values)
 
 
 def _check_paired(p: Predictions, q: Predictions) -> None:

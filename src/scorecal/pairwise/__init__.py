@@ -4,12 +4,4 @@ from .algebra import ProductOfPairs, Remembered, SumOfPairs
 from .products import Product
 from .protocol import Features, PairFunction, Statistic
 
-__all__ = [
-    "Features",
-    "PairFunction",
-    "Product",
-    "ProductOfPairs",
-    "Remembered",
-    "Statistic",
-    "SumOfPairs",
-]
+__all__ = ["Features", "PairFunction", "Product", "ProductOfPairs", "Remembered", "Statistic", "SumOfPairs"]

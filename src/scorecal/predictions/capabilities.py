@@ -73,11 +73,9 @@ class Prior(Samplable, Protocol):
 
 def prior_of(predictions: Any) -> Prior | None:
     """Return the `prior` that the predictions carry, if any."""
-    prior: Prior | None = getattr(predictions, "prior", None)
-    return prior
+    return getattr(predictions, "prior", None)
 
 
 def support_of(predictions: Any) -> Support | None:
     """Return the `support` that the predictions declare; None stands for all of R^dim."""
-    support: Support | None = getattr(predictions, "support", None)
-    return support
+    return getattr(predictions, "support", None)

@@ -10,14 +10,7 @@ import scipy
 
 from .._lib.tables import table
 from ..coverage import Coverage
-from ..diagnosis import Diagnosis
-from ..diagnosis.words import (
-    correlations_table,
-    regions_table,
-    sentences_of,
-    sizes_table,
-    worst_direction_sentence,
-)
+from ..diagnosis import Diagnosis, words
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
 from ..predictions import Predictions
 from ..results import CombinedResult
@@ -43,10 +36,10 @@ def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
 
 def sizes_part(diagnosis: Diagnosis) -> list[str]:
     """Sizes of what is wrong: sentences, picture and tables."""
-    shown = sizes_table(diagnosis)
+    shown = words.sizes_table(diagnosis)
     parts = [
         "<h2>In what way</h2>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in sentences_of(diagnosis)),
+        *(f"<p>{escape(sentence)}</p>" for sentence in words.sentences_of(diagnosis)),
         picture(
             lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(shown.rows))),
             f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
@@ -55,7 +48,10 @@ def sizes_part(diagnosis: Diagnosis) -> list[str]:
         shown.html(),
     ]
     if diagnosis.correlations:
-        parts += [correlations_table(diagnosis).html(), f"<p>{escape(worst_direction_sentence(diagnosis))}</p>"]
+        parts += [
+            words.correlations_table(diagnosis).html(),
+            f"<p>{escape(words.worst_direction_sentence(diagnosis))}</p>",
+        ]
     return parts
 
 
@@ -86,7 +82,7 @@ def where_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float) -> li
     parts = ["<h2>Where</h2>"]
     if diagnosis.where is None:
         parts.append("<p>No region clearly differs from the rest.</p>")
-    parts.append(regions_table(diagnosis).html())
+    parts.append(words.regions_table(diagnosis).html())
     name = diagnosis.regions[0].covariate
     # Contributions to a statistic that is hardly more than zero tell nothing.
     if diagnosis.where is not None and result.rejects(alpha) and diagnosis.n == result.n:

@@ -4,12 +4,4 @@ from .engine import null_distributions, u_statistics
 from .nulls import Null, RandomSigns, UStatistics
 from .options import ComputeOptions, as_options
 
-__all__ = [
-    "ComputeOptions",
-    "Null",
-    "RandomSigns",
-    "UStatistics",
-    "as_options",
-    "null_distributions",
-    "u_statistics",
-]
+__all__ = ["ComputeOptions", "Null", "RandomSigns", "UStatistics", "as_options", "null_distributions", "u_statistics"]

@@ -169,18 +169,13 @@ def _statistics_of_features(
 ) -> list[tuple[Array, Array | None, Array]]:
     if len(job.blocks) == 1:  # features are computed once, for both sums and contributions
         blocks = [each.function(job.blocks[0]) for each in features]
-        features = [
-            replace(each, function=partial(_whole, block)) for each, block in zip(features, blocks, strict=True)
-        ]
+        kept = zip(features, blocks, strict=True)
+        features = [replace(each, function=partial(lambda block, _: block, block)) for each, block in kept]
         sums = _feature_block(features, job.signs, job.blocks[0])
     else:
         with closing(in_threads(partial(_feature_block, features, job.signs), job.blocks, n_threads)) as parts:
             sums = reduce(lambda total, part: list(map(add, total, part)), parts)
     return [u_statistic_of(each, own, job.blocks) for each, own in zip(features, sums, strict=True)]
-
-
-def _whole(block: Array, rows: slice) -> Array:
-    return block
 
 
 @ignore_overflow

@@ -73,12 +73,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
             View("bias, all dimensions", "bias", one, coordinates="marginal", weight=bias_weight),
             View("bias, one dimension", "bias", one, coordinates="marginal", largest=True, weight=bias_weight),
             View(
-                "spread, one dimension",
-                "confidence",
-                rank_2,
-                coordinates="marginal",
-                largest=True,
-                weight=_ONE_SPREAD,
+                "spread, one dimension", "confidence", rank_2, coordinates="marginal", largest=True, weight=_ONE_SPREAD
             ),
             View("correlation", "correlation", Cross()),
             View("gain, all dimensions", "dependence", one, Gain(), coordinates="marginal"),

@@ -46,11 +46,7 @@ class OwnFeatures:
 
 def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -> OwnFeatures:
     """Features of the view's kernel between targets: those in `shared` of a view with the same kernel, or new ones."""
-    key: Any = (view.coordinates, view.noise, view.target_kernel)
-    try:
-        hash(key)
-    except TypeError:  # a kernel of a user's own may hold arrays
-        key = (view.coordinates, view.noise, id(view.target_kernel))
+    key = (view.coordinates, view.noise, id(view.target_kernel))  # views hold their kernels: none is reused
     return shared.setdefault(key, OwnFeatures(view, frame, frame.at(view.coordinates)))
 
 

@@ -43,10 +43,7 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
     for row in rows:
         authors = _AUTHORS.get((row.model, row.test), {}).get(row.n)
         if authors is not None:
-            table = [
-                [authors, AUTHORS_REPETITIONS - authors],
-                [row.rejections, row.repetitions - row.rejections],
-            ]
+            table = [[authors, AUTHORS_REPETITIONS - authors], [row.rejections, row.repetitions - row.rejections]]
             pvalue = float(fisher_exact(table).pvalue)
             found.append(Comparison(row.model, row.line, row.n, authors, row.rejections, row.repetitions, pvalue))
     return found

@@ -97,10 +97,7 @@ class DataSet:
         )
 
     def _bandwidth(self, kernel: Radial) -> Array:
-        return self.once(
-            ("bandwidth", kernel.bandwidth),
-            lambda: target_bandwidth(kernel, self.targets),
-        )
+        return self.once(("bandwidth", kernel.bandwidth), lambda: target_bandwidth(kernel, self.targets))
 
     def _grounded(self, kernel: Any) -> DistributionKernel:
         """Return the kernel with the second-order bandwidth of its ground kernel, which is slow to find, filled in."""
