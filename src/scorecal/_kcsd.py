@@ -195,7 +195,7 @@ def kcsd_statistic(
 def _stein_statistic(
     located: Located, kernel: Radial, inputs: Array | None = None, input_kernel: Radial | None = None
 ) -> Statistic:
-    """Return the function to average with a kernel between inputs, or, without inputs, with the constant kernel."""
+    """Return the Stein statistic with a kernel between inputs or, without inputs, with the constant kernel."""
     grams, bandwidths = [], {}
     if inputs is not None and input_kernel is not None:
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)

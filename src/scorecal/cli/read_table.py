@@ -51,7 +51,7 @@ def read_table(path: Path, numbers: Sequence[str], labels: Sequence[str] = ()) -
 
 
 def _read_csv(path: Path, numbers: Sequence[str], labels: Sequence[str]) -> Table:
-    """Read row by row, so that no more is held than the columns asked for."""
+    """Read the named columns of a CSV file, numbers or labels; other columns are never held in memory."""
     found: dict[str, Any] = {name: array("d") for name in numbers}
     texts: dict[str, list[str]] = {name: [] for name in labels}
     lines = array("q")

@@ -67,7 +67,7 @@ def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | N
 
 
 def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
-    """Fit in rounds of least squares, each at points spread like the last fit, first like the prior or N(0, I)."""
+    """Locations, roots of spreads and a mask of the rows fitted: repeated least squares of scores near the last fit."""
     n, d = predictions.n, predictions.dim
     prior = prior_of(predictions)
     mean, root = np.zeros(d), np.eye(d)

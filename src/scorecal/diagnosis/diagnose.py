@@ -126,7 +126,7 @@ def _sizes(
 
 
 def _departure(features: np.ndarray, rows: np.ndarray) -> float:
-    """Size of the mean inside a region, of the feature whose means inside and outside differ most."""
+    """Absolute mean in a region of the feature whose means inside and outside differ most, in standard deviations."""
     inside, outside = np.mean(features[rows], axis=0), np.mean(features[~rows], axis=0)
     clearest = np.argmax(np.abs(inside - outside) / np.maximum(np.std(features, axis=0), np.finfo(float).tiny))
     return float(abs(inside[clearest]))

@@ -37,7 +37,7 @@ class Partition:
 
 
 def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = True) -> list[Partition]:
-    """Divide the rows by each covariate into regions that are large enough for a test; warn of those left out."""
+    """Divide the rows by each covariate into regions large enough for a test; warn of covariates left out."""
     found = []
     least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
     for name, values in covariates.items():

@@ -11,13 +11,13 @@ from .radial import Diffusion, Radial
 
 
 def sampled_gfd(scores: Array) -> Array:
-    """GFD from scores (n, m, d) at base points (Algorithm 2): (1/m) sum_k |s_P(z_k) - s_Q(z_k)|^2."""
+    """Features (n, m d) from scores (n, m, d) at base points; their squared distances are the sampled GFD."""
     n, m, d = scores.shape
     return array_namespace(scores).reshape(scores, (n, m * d)) / m**0.5
 
 
 def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float) -> Array:
-    """KGFD from scores (n, m, d) at base points (m, d): (1/m^2) sum_kl G_kl (s_P - s_Q)(z_k).(s_P - s_Q)(z_l)."""
+    """Features (n, m d) from scores (n, m, d) at base points (m, d); their squared distances are the sampled KGFD."""
     xp = array_namespace(scores)
     n, m, d = scores.shape
     t = xp.sum((points[:, None, :] - points[None, :, :]) ** 2, axis=-1) / bandwidth**2
@@ -26,7 +26,7 @@ def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float)
 
 
 def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, bandwidth: float) -> Array:
-    """KGFD with a matrix-valued ground kernel, whose Gram matrix at base points (m, d) is (m d, m d)."""
+    """Features (n, m d) whose squared distances are the sampled KGFD with the matrix-valued ground kernel."""
     xp = array_namespace(scores)
     n, m, d = scores.shape
     blocks = ground.blocks(points[:, None, :] - points[None, :, :], bandwidth)
@@ -35,7 +35,7 @@ def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, band
 
 
 def gaussian_gfd(at_centre: Array, precision: Array, covariance: Array) -> Array:
-    """Exact GFD between Gaussians for a Gaussian base measure, from precisions and scores at the base measure's centre.
+    """Features of Gaussians whose squared distances are their GFD, exactly, for a Gaussian base measure.
 
     The score of a Gaussian is affine, so its embedding is (precision x root of the covariance, score at the centre).
     """
@@ -51,7 +51,7 @@ def gaussian_gfd(at_centre: Array, precision: Array, covariance: Array) -> Array
 
 
 def gaussian_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwidth: float) -> Array:
-    """Exact KGFD between Gaussians, for the base measure N(centre, covariance) and a Gaussian ground kernel.
+    """Features of Gaussians whose squared distances are their KGFD, exactly, for Gaussian base and ground kernel.
 
     The base measure of two draws, weighted by the ground kernel, has total mass Z and cross-covariance C.
     """
@@ -64,7 +64,7 @@ def gaussian_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwid
 
 
 def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwidth: float) -> Array:
-    """Exact KGFD between Gaussians, for the base measure N(m, S) and the ground kernel grad grad' k, k Gaussian.
+    """Features of Gaussians whose squared distances are their KGFD, exactly, with the ground kernel grad grad' k.
 
     The base measure of two draws z, z', weighted by k, has total mass Z and cross-covariance C; P = Cov(z, z - z'). For
     a difference of scores g(z) = A (z - m) + b, the fourth moments of Gaussians give
@@ -96,7 +96,7 @@ def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Arra
 
 
 def gaussian_wasserstein(mean: Array, scale: Array | None) -> Array:
-    """Exact squared Wasserstein-2 distance of isotropic or diagonal Gaussians: |m - m'|^2 + sum_k (sd_k - sd'_k)^2."""
+    """Features of isotropic or diagonal Gaussians whose squared distances are Wasserstein-2 ones, exactly."""
     if scale is None:
         raise ValueError(
             "`predictions` have full covariances, for which the Wasserstein distance is not Hilbertian: no kernel "
@@ -107,7 +107,7 @@ def gaussian_wasserstein(mean: Array, scale: Array | None) -> Array:
 
 
 def sliced_wasserstein(samples: Array, directions: Array) -> Array:
-    """Squared sliced Wasserstein-2 distance between samples (n, S, d): a mean over directions of sorted projections."""
+    """Features of samples (n, S, d) whose squared distances are sliced Wasserstein-2 ones: sorted projections."""
     xp = array_namespace(samples)
     n, n_samples, _ = samples.shape
     ordered = xp.sort(samples @ directions.mT, axis=1)

@@ -58,7 +58,7 @@ class Gaussian:
         return array_namespace(t).exp(-0.5 * t), 1.0, (-0.5 * scale) * t
 
     def derivatives(self, t: Array) -> tuple[Array, Array | float, Array | float]:
-        """Return (f, f' / f, f'' / f)."""
+        """Return f(t) and, relative to it, its derivatives in t: (f, f' / f, f'' / f)."""
         return array_namespace(t).exp(-0.5 * t), -0.5, 0.25
 
 
@@ -106,7 +106,7 @@ class IMQ:
         return value, inverse, ((1.0 - self.beta) * self.c**2 * scale) * inverse  # t / (c^2 + t) = 1 - c^2 / (c^2 + t)
 
     def derivatives(self, t: Array) -> tuple[Array, Array | float, Array | float]:
-        """Return (f, f' / f, f'' / f)."""
+        """Return f(t) and, relative to it, its derivatives in t: (f, f' / f, f'' / f)."""
         inverse = 1.0 / (self.c**2 + t)
         return inverse**-self.beta, self.beta * inverse, self.beta * (self.beta - 1.0) * inverse**2
 

@@ -107,7 +107,7 @@ def _noncentral_cdf(x: np.ndarray, d: int, noncentrality: np.ndarray) -> Array:
 
 
 def _sampled_pair_medians(predictions: Predictions, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Median distance of each pair, from a few draws at a time: all draws of all predictions may not fit in memory."""
+    """Median distance between two draws from the equal mixture of predictions i and j; few draws are held at a time."""
     rng = np.random.default_rng(0)
     at_once = max(1, min(_N_DRAWS, 2_000_000 // (predictions.n * predictions.dim)))
     distances = []

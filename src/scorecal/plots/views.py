@@ -7,7 +7,7 @@ from .style import GREY, MAIN, WARN, new_axes, trim
 
 
 def plot_views(result: CombinedResult, *, alpha: float = 0.05, ax: Any = None) -> Any:
-    """Draw the adjusted p-values of the views, the smallest on top; it is that of the test.
+    """Draw the adjusted p-values of the views, the smallest, which is the p-value of the test, on top.
 
     Parameters
     ----------

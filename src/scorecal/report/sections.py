@@ -62,7 +62,7 @@ def _one_above_the_other(n_lines: int) -> Any:
 
 
 def witness_part(predictions: Predictions, y: Any) -> list[str]:
-    """The Stein witness, for one or two dimensions."""
+    """Picture of the Stein witness as HTML, in one or two dimensions; an empty list in more."""
     if predictions.dim > 2:
         return []
     caption = "Where targets lie that were not expected (the Stein witness). "

@@ -36,7 +36,7 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunct
 
 
 def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:
-    """Return the Gram matrix with its features in this dtype."""
+    """Return the Gram matrix with its features in this dtype; one without features is returned unchanged."""
     if not isinstance(gram, EmbeddingGram):
         return gram
     return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)

@@ -28,7 +28,7 @@ def gaussian_surprise(targets: Array, components: tuple[Array, Array, Array], ba
 
 
 def sampled_surprise(targets: Array, samples: Array, kernel: Radial, bandwidth: Array) -> PointMeasures:
-    """Surprise from draws (n, S, d); draws of different rows are independent, so the cross terms are unbiased."""
+    """Return the target's point mass minus that of its draws (n, S, d); products of different rows are unbiased."""
     xp = array_namespace(targets)
     n_samples = samples.shape[1]
     minus = -xp.ones_like(samples[0, :, 0]) / n_samples

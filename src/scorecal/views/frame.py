@@ -68,7 +68,7 @@ class ViewFrame:
 
     @cached_property
     def traits(self) -> Array:
-        """Location and logarithm of the spread, each in units of how it varies; those that do not vary are left out."""
+        """Locations and centred log spreads, each divided by one root mean square; left out where that is zero."""
         xp = array_namespace(self.location)
         spread = (self.whitening.log_spread - xp.mean(self.whitening.log_spread))[:, None]
         parts = []

@@ -60,7 +60,7 @@ def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:
-    """Mean of f, less the part that a shift explains, by regression on s: a shift moves both means by covariances."""
+    """Mean of f less the part that a regression on s ascribes to a shift, divided by its standard error."""
     n, dim = off.shape
     if n < 4 * dim + 10:  # too few for a regression
         return _in_errors(centred)

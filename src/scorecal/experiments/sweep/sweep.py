@@ -165,7 +165,7 @@ def run_task(task: Task, seed: int, n_resamples: int) -> list[tuple[Key, float]]
 
 
 def _check_names(cells: Sequence[Cell]) -> None:
-    """Raise unless `cells` are cells in which every name, by which results are found, stands for one object."""
+    """Raise unless there are cells, and no two different models, or tests, share a name: results are found by name."""
     if not cells or not all(isinstance(cell, Cell) for cell in cells):
         raise ValueError("`cells` must hold `Cell`s, and at least one; `grid(models, tests, sizes)` makes them.")
     for kind in ("model", "test"):
