@@ -46,7 +46,7 @@ def sum_block(block: Array, mask: np.ndarray | None, on_diagonal: bool) -> tuple
 
 
 def signed_sum(signs: Array, product: Array, units: Array | None) -> Array:
-    """Return 2 sum_i e_i (H e)_i for each column e of signs, as tiles hold each pair once; `units` rescale rows of H."""
+    """Return 2 sum_i e_i (H e)_i for each column e of signs: tiles hold each pair once. `units` rescale rows of H."""
     xp, dtype = array_namespace(signs), accumulation_dtype(signs)
     product = xp.astype(product[:, : signs.shape[1]], dtype, copy=False)
     if units is not None:
