@@ -583,3 +583,22 @@ def test_default_views_of_a_user_dimension():
     assert default_views(np.int64(2)) == default_views(2)
     assert default_views(modes(5, 2, rng=0)[0]) == default_views(2, several_modes=True, components=True)
     assert default_views(flawed(5, 2, "none", rng=0)[0]) == default_views(bounded(5, 2, "none", rng=0)[0])
+
+
+def test_coordinates_of_predictions_with_noise():
+    """They go through the same door: what is not a function is refused, and a function is used for every draw."""
+    mixture, y = sc.experiments.modes(60, 2, rng=0)
+    noisy = mixture.noisy(1.0)
+    with pytest.raises(TypeError, match="`coordinates` must be a function"):
+        sc.calibration_test(noisy, y, coordinates=3)
+    with pytest.raises(ValueError, match="`coordinates` must return targets of shape"):
+        sc.calibration_test(noisy, y, coordinates=lambda p, z: (p, z[:5], p.score(z)))
+    plain, given = (
+        sc.calibration_test(noisy, y, coordinates=each, n_resamples=49, rng=0)
+        for each in (None, lambda p, z: (p, z, p.score(z)))
+    )
+    names = {view.name for view in given.views}
+    for found in (view for view in plain.views if view.name in names):
+        same = next(view for view in given.views if view.name == found.name)
+        np.testing.assert_allclose(same.null_distribution, found.null_distribution, rtol=1e-9, atol=1e-12)
+    assert given.coordinates.startswith("noised by 1 predictive sd")

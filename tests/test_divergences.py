@@ -1,5 +1,7 @@
 """Divergences against quadrature and each other; proposition 4.3 and appendix E on Ornstein-Uhlenbeck flows."""
 
+import pickle
+
 import jax
 import numpy as np
 import pytest
@@ -235,3 +237,9 @@ def test_distribution_regression_with_sklearn():
     model = KernelRidge(kernel="precomputed", alpha=1e-3).fit(sc.gram_matrix(K.GFD(), train), scale[:80])
     predicted = model.predict(sc.gram_matrix(K.GFD(), train, test).T)
     assert np.corrcoef(predicted, scale[80:])[0, 1] > 0.95
+
+
+def test_joined_predictions_can_be_sent_to_other_processes():
+    joined = pickle.loads(pickle.dumps(join(sc.experiments.skewed(3, 2, "none", rng=0)[0], Q)))
+    assert joined.n == 3 + Q.n
+    assert joined.moments()[0].shape == (joined.n, 2)

@@ -36,3 +36,8 @@ def test_no_helper_names_leak():
     assert set(sc.__all__) <= set(dir(sc))
     for name in sc.__all__:
         assert getattr(sc, name) is not None
+
+
+def test_kernels_lists_its_names():
+    assert dir(sc.kernels) == sorted(sc.kernels.__all__)
+    assert sc.kernels.Linear.__name__ == "Linear"

@@ -108,3 +108,8 @@ def test_power_where_the_input_tells_more_than_the_prediction():
         return sc.kcsd_test(sc.Gaussian(np.zeros(200), np.sqrt(1.25)), y, x, n_resamples=200, rng=rng).rejects()
 
     assert count(rejects, 50) > 40
+
+
+def test_one_number_is_not_a_batch_of_targets():
+    with pytest.raises(ValueError, match=r"`y` must have shape \(n, d\)"):
+        sc.ksd_test(sc.Gaussian([[0.0]], 1.0), 3.0)

@@ -1,6 +1,7 @@
 """The recommended test: several views of the same data, one bootstrap, one p-value."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,8 @@ def calibration_test(
     if not used:
         raise ValueError("`views` see nothing here: they all compare predictions, and all predictions are alike.")
     functions, bandwidths = zip(*found, strict=True)
-    null_used = options.null or RandomSigns()  # one null for all views, whatever the estimator
-    results = infer_all(functions, frame.reference, bandwidths, null_used, n_resamples, generator, options=options)
+    options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
+    results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),

@@ -9,7 +9,7 @@ from array_api_compat import is_array_api_obj
 
 from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
 from .pairwise import Features, PairFunction, Statistic
-from .resampling import ComputeOptions, Null, null_distributions, u_statistics
+from .resampling import ComputeOptions, null_distributions, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -26,7 +26,7 @@ def infer(
 ) -> CalibrationResult:
     """Return the U-statistic, ranked among draws from its null distribution."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
-    (result,) = infer_all(functions, statistic.reference, bandwidths, options.null, n_resamples, rng, options=options)
+    (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options)
     return replace(result, coordinates=statistic.coordinates)
 
 
@@ -34,11 +34,9 @@ def infer_all(
     functions: Sequence[PairFunction | Features],
     reference: Array,
     bandwidths: Sequence[Mapping[str, Any]],
-    null: Null | None,
     n_resamples: int,
     rng: np.random.Generator,
-    *,
-    options: ComputeOptions | None = None,
+    options: ComputeOptions,
     tile: int | None = None,
 ) -> list[CalibrationResult]:
     """Return several U-statistics, computed in one pass, each ranked among draws from its null distribution."""
@@ -51,9 +49,7 @@ def infer_all(
         for names in bandwidths
     ]
     with without_gradients(reference):
-        totals = null_distributions(
-            functions, reference, null, n_resamples, rng, options=options or ComputeOptions(), tile=tile
-        )
+        totals = null_distributions(functions, reference, n_resamples, rng, options=options, tile=tile)
     statistics, draws, contributions = (
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )

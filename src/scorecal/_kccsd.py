@@ -7,7 +7,8 @@ import numpy as np
 from ._inference import infer, value_of
 from ._lib.arrays import Array, ignore_overflow
 from ._lib.checks import as_generator, check_count
-from .coordinates import Coordinates, Located, locate
+from .coordinates import Coordinates
+from .coordinates.locate import Located, locate
 from .kernels import GFD, DistributionKernel, FiniteRank, Operator, OperatorFunction, Radial
 from .kernels.bandwidth import target_bandwidth
 from .kernels.gram import distribution_gram

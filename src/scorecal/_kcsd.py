@@ -7,8 +7,8 @@ import numpy as np
 from ._inference import infer, value_of
 from ._lib.arrays import Array, as_arrays, check_finite, ignore_overflow
 from ._lib.checks import as_generator, check_count
-from .coordinates import Coordinates, Located, locate
-from .coordinates.locate import noise_stream
+from .coordinates import Coordinates
+from .coordinates.locate import Located, locate, noise_stream
 from .kernels import Radial
 from .kernels.bandwidth import resolve_bandwidth, target_bandwidth
 from .kernels.distances import Euclidean
@@ -158,7 +158,7 @@ def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: An
         raise ValueError(f"`predictions` must be one distribution, a batch of one row, but has {predictions.n} rows.")
     repeated = ScoreFunction(
         lambda z: predictions.score(z[:, None, :])[:, 0, :],
-        max(1, *targets.shape[:1]),
+        max(1, 1, *targets.shape[:1]),
         predictions.dim,
         support=support_of(predictions),
         prior=prior_of(predictions),

@@ -242,3 +242,50 @@ def test_named_null_is_the_default():
     predictions, y = data()
     by_name, default = (sc.kccsd_test(predictions, y, null=null, rng=0) for null in ("signs", None))
     np.testing.assert_array_equal(by_name.null_distribution, default.null_distribution)
+
+
+class NoDraws:
+    def distribution(self, averages, pairing, n_resamples, rng):
+        return averages(None)
+
+
+class NoPairs(sc.estimators.Estimator):
+    def pairing(self, n):
+        return sc.estimators.Pairing(n, n, 1)
+
+
+def test_what_nulls_and_estimators_give_is_checked():
+    predictions, y = data()
+    with pytest.raises(ValueError, match="`null` must return 19 draws for each statistic"):
+        sc.kccsd_test(predictions, y, null=NoDraws(), n_resamples=19)
+    with pytest.raises(ValueError, match="`estimator` must average at least one pair"):
+        sc.kccsd_test(predictions, y, estimator=NoPairs())
+    with pytest.raises(ValueError, match=r"inherit from `estimators.Estimator` and define `pairing\(n\)`"):
+        sc.kccsd_test(predictions, y, estimator=object())
+
+
+def test_student_t_is_for_one_statistic_of_pairs():
+    """Blocks of features are not independent, and quantiles of several views are not draws of all of them."""
+    predictions, y = data()
+    one, t = sc.kernels.Constant(), sc.nulls.StudentT()
+    with pytest.raises(ValueError, match="`null` must not be `StudentT`"):
+        sc.kccsd_test(predictions, y, target_kernel=one, distribution_kernel=one, estimator="linear", null=t)
+    with pytest.raises(ValueError, match="`null` must not be `StudentT`"):
+        sc.calibration_test(predictions, y, estimator="linear", null=t)
+    with pytest.raises(ValueError, match="use `estimator='linear'`"):
+        sc.kccsd_test(predictions, y, null=t)
+    linear = (sc.kccsd_test(predictions, y, estimator="linear", null=null, rng=0) for null in (t, None))
+    np.testing.assert_array_equal(*(result.null_distribution for result in linear))
+
+
+class FlatFeatures:
+    def features(self, targets, scores):
+        return scores[:, 0]
+
+
+def test_features_of_a_wrong_shape_are_refused():
+    predictions, y = data()
+    with pytest.raises(ValueError, match=r"of `target_kernel` must return an array \(n, q\)"):
+        sc.kccsd_test(predictions, y, target_kernel=FlatFeatures())
+    with pytest.raises(ValueError, match=r"of view 'v' must return an array \(n, q\)"):
+        sc.calibration_test(predictions, y, views=[View("v", "any", FlatFeatures())])

@@ -295,3 +295,18 @@ def test_estimates_read_well():
     assert str(Estimate(0.301, 0.2, 0.4)) == "0.30 (0.20 to 0.40)"
     mean, y = normal(0, 500, 2)
     assert sc.diagnose(sc.Gaussian(mean, 1.0), y, rng=0).message.startswith("No bias")
+
+
+def test_what_is_no_prediction_is_refused():
+    with pytest.raises(TypeError, match="`predictions` must be a batch of predictions"):
+        sc.diagnose(3, [3.0])
+    with pytest.raises(TypeError, match="skce_test"):
+        sc.diagnose(sc.Categorical([[0.5, 0.5]] * 20), [0] * 20)
+
+
+def test_noise_of_the_predictions_is_added_to_the_targets():
+    """Calibrated predictions stay calibrated with noise of twice their spread, and the result says so."""
+    mean, y = normal(0, 4000, 1)
+    found = sc.diagnose(sc.Gaussian(mean, 1.0).noisy(2.0), y, covariates={}, rng=0)
+    assert found.coordinates == "noised by 2 predictive sd, identity"
+    assert abs(found.confidence_ratio[0].value - 1.0) < 0.05

@@ -2,21 +2,8 @@
 
 from ..predictions import Box, Simplex
 from .identity import Coordinates, identity
-from .locate import Located, locate, locate_with_noise
 from .standardise import standardise
 from .unconstrain import natural, unconstrain
 from .whiten import whiten
 
-__all__ = [
-    "Box",
-    "Coordinates",
-    "Located",
-    "Simplex",
-    "identity",
-    "locate",
-    "locate_with_noise",
-    "natural",
-    "standardise",
-    "unconstrain",
-    "whiten",
-]
+__all__ = ["Box", "Coordinates", "Simplex", "identity", "natural", "standardise", "unconstrain", "whiten"]

@@ -19,33 +19,37 @@ class Located(NamedTuple):
     coordinates: str
 
 
-def locate(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
-    """Map predictions and their targets `y` to the given coordinates, and check the result.
+def locate(
+    coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator, n_draws: int = 0
+) -> Located:
+    """Return predictions and their targets `y` in the given coordinates, checked.
 
-    None means the identity, or `unconstrain(support)` for predictions that declare a bounded support. For `Noised`
-    predictions, noise from a separate random stream is first added to the targets.
+    None stands for the targets as they are, but without a boundary where the predictions declare a bounded support.
+    Predictions of targets with noise have it added to the targets, from a stream of its own. With `n_draws`, targets
+    and scores are (S, n, d), with S = `n_draws` draws of the noise, or 1 where there is none.
     """
-    support = support_of(predictions)
+    support, noise = support_of(predictions), ""
     if coordinates is None:
         coordinates = identity if support is None else unconstrain(support)
-    targets, noise = as_targets(y, predictions), ""
+    draws = [as_targets(y, predictions)]
+    xp = array_namespace(draws[0])
     if isinstance(predictions, Noised):
-        targets, noise = predictions.noised(targets, noise_stream(rng)), f"{predictions.noise}, "
+        stream, noise = noise_stream(rng), f"{predictions.noise}, "
+        draws = [predictions.noised(draws[0], stream) for _ in range(max(n_draws, 1))]
+    located = predictions
     if coordinates is identity and support is None:
-        moved, name = (predictions, targets, evaluate_score(predictions, targets)), "identity"
+        targets, name = draws[0] if len(draws) == 1 else xp.stack(draws), "identity"
+        scores = evaluate_score(predictions, targets)
     else:
-        moved, name = _moved(coordinates, predictions, targets), name_of(coordinates, predictions)
-    xp = array_namespace(moved[1])
-    dtype = xp.result_type(moved[1].dtype, moved[2].dtype)
-    targets, scores = (xp.astype(part, dtype, copy=False) for part in moved[1:])
-    return Located(moved[0], targets, scores, noise + name)
-
-
-def locate_with_noise(predictions: Any, y: Any, n_draws: int, rng: np.random.Generator) -> Located:
-    """Add noise to the targets `n_draws` times, for `Noised` predictions: targets and scores (n_draws, n, d)."""
-    targets, stream = as_targets(y, predictions), noise_stream(rng)
-    draws = array_namespace(targets).stack([predictions.noised(targets, stream) for _ in range(n_draws)])
-    return Located(predictions, draws, evaluate_score(predictions, draws), predictions.noise)
+        several = [_moved(coordinates, predictions, points) for points in draws]
+        (located, targets, scores), name = several[0], name_of(coordinates, predictions)
+        if len(several) > 1:
+            targets, scores = (xp.stack([each[k] for each in several]) for k in (1, 2))
+    if n_draws and targets.ndim == 2:
+        targets, scores = targets[None, ...], scores[None, ...]
+    dtype = xp.result_type(targets.dtype, scores.dtype)
+    targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
+    return Located(located, targets, scores, noise + name)
 
 
 def noise_stream(rng: np.random.Generator) -> np.random.Generator:

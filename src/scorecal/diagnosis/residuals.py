@@ -15,7 +15,7 @@ from .._lib.arrays import Array, array_namespace, like, to_numpy
 from .._lib.linalg import symmetric_root
 from ..coordinates.locate import locate, noise_stream
 from ..coordinates.location_spread import known_moments, location_and_spread
-from ..predictions import HasMoments, Noised, Scores, as_targets, evaluate_score
+from ..predictions import HasMoments, Noised, Scores, as_targets, check_predictions, evaluate_score
 
 # Of the derivatives, in units of the prediction: small, but not lost to rounding where targets are far from zero.
 _STEP, _LARGEST_STEP, _ROUNDINGS = 1e-3, 0.3, 100.0
@@ -43,17 +43,19 @@ class Residuals:
 
 def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
     """Residuals of the targets, from moments where the predictions know them, otherwise from scores."""
+    check_predictions("predictions", predictions)
     n, dim = predictions.n, predictions.dim
     if isinstance(predictions, HasMoments):
         targets = as_targets(y, predictions)  # type: ignore[arg-type]
         known = known_moments(predictions, targets)
         if known is not None:
+            name = "identity"
             if isinstance(predictions, Noised):
-                targets = predictions.noised(targets, noise_stream(rng))
+                targets, name = predictions.noised(targets, noise_stream(rng)), f"{predictions.noise}, identity"
             mean, covariance = (_host(part) for part in known)
             expected = np.broadcast_to(np.eye(dim), covariance.shape)
             kept = np.ones(n, dtype=bool)
-            return _residuals(kept, mean - _host(targets), mean, covariance, expected, "moments", "identity")
+            return _residuals(kept, mean - _host(targets), mean, covariance, expected, "moments", name)
     located, targets, scores, coordinates = locate(None, predictions, y, rng)
     mean, covariance, unfitted = location_and_spread(located, targets)
     if np.all(unfitted):

@@ -1,7 +1,8 @@
 """Kernels between targets and kernels between predictions."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from .gfd import GFD, KGFD
 from .mmd import MMD
@@ -10,7 +11,7 @@ from .protocol import DistributionKernel, FiniteRank
 from .radial import IMQ, Diffusion, Gaussian, Radial
 from .wasserstein import Wasserstein
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from ..statistics.rank_functions import RadialRank, Rank
     from ..statistics.test_functions import BoundedRadial, Constant, Cross, Linear, Polynomial, Trace
 
@@ -38,9 +39,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """Load kernels of finite rank, which live in `scorecal.statistics`, when they are first used."""
     if name in __all__:
         module = "rank_functions" if name.endswith("Rank") else "test_functions"
-        return getattr(import_module(f"scorecal.statistics.{module}"), name)
+        return getattr(_import_module(f"scorecal.statistics.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

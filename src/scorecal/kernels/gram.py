@@ -22,7 +22,10 @@ class EmbeddingGram:
 
     features: Array
     outer: str | Radial
-    floats_per_pair: int = 5
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 3 if isinstance(self.outer, str) else 5
 
     @cached_property
     def _product(self) -> Product:

@@ -1,4 +1,7 @@
-"""Optional methods of predictions, each a protocol: any class with the method can be used where it is needed."""
+"""Optional methods of predictions, each a protocol: any class with the method can be used where it is needed.
+
+The class itself must define them: from Python 3.12 on, methods that `__getattr__` passes on are not seen.
+"""
 
 from __future__ import annotations
 

@@ -51,6 +51,10 @@ class _JoinedMoments(Joined):
         return mean, covariance
 
 
+class _JoinedBoth(_JoinedDraws, _JoinedMoments):
+    pass
+
+
 def join(p: Predictions, q: Predictions, *, draws_apart: bool = False) -> Predictions:
     """Return one batch of p.n + q.n predictions, with closed forms where both have them.
 
@@ -72,13 +76,10 @@ def _join(p: Predictions, q: Predictions) -> Predictions:
     mixture, mixture2 = _as_mixture(p), _as_mixture(q)
     if mixture is not None and mixture2 is not None:
         return _join_mixtures(mixture, mixture2)
-    shared = [
-        kind
-        for capability, kind in ((Samplable, _JoinedDraws), (HasMoments, _JoinedMoments))
-        if isinstance(p, capability) and isinstance(q, capability)
-    ]
-    joined: Predictions = type("Joined", (*shared, Joined), {})(p, q)  # with the capabilities that both have
-    return joined
+    draws, moments = (isinstance(p, each) and isinstance(q, each) for each in (Samplable, HasMoments))
+    if draws:
+        return _JoinedBoth(p, q) if moments else _JoinedDraws(p, q)
+    return _JoinedMoments(p, q) if moments else Joined(p, q)
 
 
 def _draw_apart(parts: tuple[Predictions, Predictions], n_samples: int, rng: Any) -> Array:

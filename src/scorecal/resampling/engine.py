@@ -25,7 +25,7 @@ from ..parallel.workers import in_order, map_tasks
 from .features import FeatureSums, feature_sums, u_statistic_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
-from .nulls import Null, RandomSigns, UStatistics
+from .nulls import RandomSigns, StudentT, UStatistics
 from .options import ComputeOptions
 from .pairing import Pairing
 from .signs import PlacedSigns, Signs
@@ -42,24 +42,38 @@ _Part = TypeVar("_Part")
 def null_distributions(
     functions: Sequence[PairFunction | Features],
     reference: Array,
-    null: Null | None,
     n_resamples: int,
     rng: np.random.Generator,
     *,
     options: ComputeOptions = _DEFAULT,
     tile: int | None = None,
 ) -> UStatistics:
-    """Several U-statistics of the same rows, each with `n_resamples` draws from its null distribution.
+    """Return several U-statistics of the same rows, each with `n_resamples` draws under the null hypothesis.
 
-    The estimator may replace the functions; its random numbers are drawn before those of the null. `null` None stands
-    for the estimator's own null, but for random signs where there are features, which average all pairs.
+    The estimator may replace the functions; its draws come before those of the null. Without a null in the options, it
+    is the estimator's own; but random signs for features, which average all pairs.
     """
     pairing = options.estimator.pairing(int(reference.shape[0]))
+    if pairing.n_pairs < 1:
+        raise ValueError(f"`estimator` must average at least one pair of rows, but {options.estimator!r} has none.")
     applied = [options.estimator.apply(function, rng) for function in functions]
+    null, of_rows = options.null, [isinstance(function, Features) for function in applied]
     if null is None:
-        null = RandomSigns() if all(isinstance(each, Features) for each in applied) else options.estimator.null()
+        null = RandomSigns() if all(of_rows) else options.estimator.null()
+    if isinstance(null, StudentT) and (any(of_rows) or len(of_rows) > 1):
+        raise ValueError(
+            "`null` must not be `StudentT` here: it is for one statistic that averages pairs inside blocks of rows. "
+            "Kernels of finite rank average all pairs, and `calibration_test` combines several statistics."
+        )
     averages = partial(u_statistics, applied, reference, options=options, tile=tile)
-    return null.distribution(averages, pairing, n_resamples, rng)
+    totals = null.distribution(averages, pairing, n_resamples, rng)
+    found = getattr(totals.null, "shape", None)
+    if found is None or tuple(found) != (len(applied), n_resamples):
+        raise ValueError(
+            f"`null` must return {n_resamples} draws for each statistic, shape {(len(applied), n_resamples)}, but "
+            f"{null!r} gave {found and tuple(found)}."
+        )
+    return totals
 
 
 @ignore_overflow

@@ -130,7 +130,7 @@ def as_estimator(estimator: Any) -> Estimator:
         return _BY_NAME[estimator]
     if isinstance(estimator, type) or not isinstance(estimator, Estimator):
         raise ValueError(
-            f"`estimator` must be one of {', '.join(map(repr, _BY_NAME))}, or `Incomplete(pairs_per_point)`, "
-            f"`Block(size)` or `LowRank(n_frequencies)` of `estimators`, but is {estimator!r}."
+            f"`estimator` must be one of {', '.join(map(repr, _BY_NAME))}, a value of `estimators` such as `Block(9)`, "
+            f"or inherit from `estimators.Estimator` and define `pairing(n)`, but is {estimator!r}."
         )
     return estimator

@@ -10,7 +10,7 @@ from .._lib.arrays import Array, to_numpy
 from .pairing import Pairing
 from .signs import Signs
 
-__all__ = ["Averages", "Null", "RandomSigns", "Signs", "StudentT", "UStatistics", "as_null"]
+__all__ = ["Null", "RandomSigns", "Signs", "StudentT", "UStatistics"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,9 @@ class StudentT:
         from scipy.stats import t
 
         if pairing.n_blocks < 2:
+            least = "give at least 4 targets" if pairing.n < 4 else "use `estimator='linear'` or `'block'`"
             raise ValueError(
-                f"Student's t needs at least two blocks of rows, but `y` has {pairing.n} targets; with "
-                "`estimator='linear'`, give at least 4 targets."
+                f"Student's t needs at least two blocks of rows, but the {pairing.n} rows of `y` are in one: {least}."
             )
         totals = averages(None)
         contributions = to_numpy(totals.contributions).astype(np.float64)

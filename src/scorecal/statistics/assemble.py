@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._lib.arrays import Array, array_namespace, like
+from .._lib.arrays import Array, array_namespace, check_finite, like
 from ..kernels import FiniteRank, Radial
 from ..kernels.gram import constant_gram
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs, SumOfPairs
@@ -47,9 +47,23 @@ def _finite_rank(
     targets: Array, scores: Array, kernel: Any, grams: Sequence[PairFunction]
 ) -> tuple[PairFunction | Features, Array]:
     """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed."""
-    features = kernel.features(targets, scores)
+    features = stein_features(kernel, targets, scores)
     if not grams:
         return Features(lambda rows: features[rows, :]), targets
     dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), grams)
     features = array_namespace(features).astype(features, dtype, copy=False)
     return ProductOfPairs((Product(features, features), cast_gram(grams[0], dtype))), targets
+
+
+def stein_features(kernel: Any, targets: Array, scores: Array, owner: str = "`target_kernel`") -> Array:
+    """Features (n, q) of a kernel of finite rank between targets, checked."""
+    features = kernel.features(targets, scores)
+    shape, n = tuple(getattr(features, "shape", ())), targets.shape[0]
+    if len(shape) != 2 or shape[0] != n:
+        raise ValueError(
+            f"`features(targets, scores)` of {owner} must return an array (n, q), a row for each row of targets and "
+            f"scores (views give a block of rows at a time), but for {n} rows returned "
+            f"{f'shape {shape}' if hasattr(features, 'shape') else type(features).__name__}."
+        )
+    check_finite(f"features of {owner}", features)
+    return features

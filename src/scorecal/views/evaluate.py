@@ -12,7 +12,7 @@ from .._lib.arrays import Array, array_namespace, check_finite
 from ..kernels.bandwidth import target_bandwidth
 from ..kernels.gram import distribution_gram
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs
-from ..statistics import assemble
+from ..statistics import assemble, stein_features
 from .frame import ViewFrame
 from .view import FrameFeatures, RowKernel, View
 
@@ -38,10 +38,15 @@ class OwnFeatures:
                 found = self.view.target_kernel.frame_features(self.frame, rows)
             else:
                 draws = range(self.located[0].shape[0])
-                found = sum(_weighted(self.view, *(part[k, rows, :] for part in self.located)) for k in draws)
+                found = sum(self._features(k, rows) for k in draws)
             check_finite(f"features of view {self.view.name!r}", found, f"Rows are counted from {rows.start}.")
             self._last.rows, self._last.features = rows, found
         return self._last.features
+
+    def _features(self, k: int, rows: slice) -> Array:
+        """Features of a block of rows for one draw or component, weighted by its share."""
+        targets, scores, shares = (part[k, rows, :] for part in self.located)
+        return stein_features(self.view.target_kernel, targets, scores, f"view {self.view.name!r}") * shares
 
 
 def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -> OwnFeatures:
@@ -66,20 +71,6 @@ def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dic
 def _combined(between: RowKernel, own: OwnFeatures, coordinates: str, rows: slice) -> Array:
     """Features combined with what is known of each prediction."""
     return between.combine(own(rows), own.frame, coordinates, rows)
-
-
-def _weighted(view: View, targets: Array, scores: Array, shares: Array) -> Array:
-    """Features of a block of rows for one draw or component, by its share."""
-    test_functions: Any = view.target_kernel
-    part = test_functions.features(targets, scores)
-    shape, n_rows = tuple(getattr(part, "shape", ())), targets.shape[0]
-    if len(shape) != 2 or shape[0] != n_rows:
-        raise ValueError(
-            f"`features(targets, scores)` of view {view.name!r} must return an array (n, q), a row for each row of "
-            f"targets and scores (which come a block of rows at a time), but for {n_rows} rows returned "
-            f"{f'shape {shape}' if hasattr(part, 'shape') else type(part).__name__}."
-        )
-    return part * shares
 
 
 def _pairs(view: View, frame: ViewFrame, rng: np.random.Generator) -> Averaged:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, like
-from ..coordinates import Coordinates, locate, locate_with_noise
+from ..coordinates import Coordinates
+from ..coordinates.locate import locate
 from ..coordinates.mapped import InDtype, map_predictions
 from ..coordinates.whiten import Whitening, whitening_of
-from ..predictions import HasMoments, Noised, Predictions
+from ..predictions import HasMoments, Predictions
 
 _N_DRAWS = 16  # of the noise of each target
 
@@ -131,12 +132,8 @@ def frame_of(
     """
     if noise:
         predictions = predictions.noisy(noise)
-    if isinstance(predictions, Noised):
-        located = locate_with_noise(predictions, y, _N_DRAWS, rng)
-        targets, scores = located.targets, located.scores
-    else:
-        located = locate(coordinates, predictions, y, rng)
-        targets, scores = located.targets[None, ...], located.scores[None, ...]
+    located = locate(coordinates, predictions, y, rng, _N_DRAWS)
+    targets, scores = located.targets, located.scores
     xp, dtype = array_namespace(targets), accumulation_dtype(targets)
     rounding = 1e3 * float(xp.finfo(targets.dtype).eps)
     unbounded = located.predictions
@@ -144,5 +141,5 @@ def frame_of(
         unbounded = map_predictions(unbounded, targets[0, ...], InDtype(targets.dtype), unbounded.dim)
     reference = targets[0, ...]
     targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
-    name = "whiten()" if located.coordinates == "identity" else f"{located.coordinates}, whiten()"
+    name = f"{located.coordinates}, whiten()".replace("identity, ", "")
     return ViewFrame(unbounded, targets, scores, reference, name, rounding)

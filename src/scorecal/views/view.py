@@ -175,7 +175,9 @@ class View:
         if self.coordinates == "component" and self.noise:
             raise ValueError("Coordinates of components are for views without `noise`.")
         where = ("whitened", "marginal")
-        if isinstance(between, Gain) and (self.coordinates not in where or self.target_kernel != Constant()):
+        if isinstance(between, Gain) and (
+            self.coordinates not in where or not isinstance(self.target_kernel, Constant)
+        ):
             raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
         if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
             raise ValueError(

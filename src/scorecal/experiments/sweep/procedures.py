@@ -12,7 +12,7 @@ from ..._lib.arrays import array_namespace
 from ...kernels import DistributionKernel, Gaussian, Radial
 from ...pairwise import ProductOfPairs
 from ...predictions import MALA, check_predictions
-from ...resampling import RandomSigns
+from ...resampling import ComputeOptions, RandomSigns
 from .dataset import DataSet
 
 _TILE = 384
@@ -77,7 +77,8 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
         functions = [test.pairs(data) for test in kernel_tests]
         # A tile that depended on the number of tests would change the last digits.
         none: list[dict[str, float]] = [{}] * len(functions)
-        results = infer_all(functions, data.targets, none, RandomSigns(), n_resamples, data.rng("signs"), tile=_TILE)
+        options = ComputeOptions(null=RandomSigns())
+        results = infer_all(functions, data.targets, none, n_resamples, data.rng("signs"), options, _TILE)
         found |= {test.name: result.pvalue for test, result in zip(kernel_tests, results, strict=True)}
     return found
 
