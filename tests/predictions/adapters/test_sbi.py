@@ -306,11 +306,11 @@ EXACT = {  # unless shifted
 }
 
 
-def count_rejections(kind, n_repetitions, shift=0.0):
+def count_rejections(kind, n_repetitions, shift=0.0, n=200):
     posterior = EXACT[kind](shift)
     rejections = 0
     for repetition in range(n_repetitions):
-        theta, x = simulate(posterior.potential_fn.prior, 200, seed=repetition)
+        theta, x = simulate(posterior.potential_fn.prior, n, seed=repetition)
         rejections += sc.kccsd_test(sc.from_sbi(posterior, x), theta, n_resamples=199, rng=repetition).rejects()
     return rejections
 
@@ -319,16 +319,11 @@ STUDIED = ("NPE, box", "NLE, box", "NLE, half-line", "NPSE, VE", "FMPE")
 
 
 @pytest.mark.parametrize(
-    ("kind", "repetitions", "most"),
-    [
-        ("NPE, box", 150, 13),
-        ("NLE, box", 150, 13),
-        *(pytest.param(kind, 500, 35, marks=pytest.mark.slow) for kind in STUDIED),
-    ],
+    ("kind", "n"),
+    [("NPE, box", 60), ("NLE, box", 60), *(pytest.param(kind, 200, marks=pytest.mark.slow) for kind in STUDIED)],
 )
-def test_level(kind, repetitions, most):
-    """No more rejections than that in 98 % of such studies."""
-    assert count_rejections(kind, repetitions) <= most
+def test_level(kind, n):
+    assert count_rejections(kind, 500, n=n) <= 35
 
 
 @pytest.mark.parametrize("kind", EXACT)
