@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from backends import B, D, N, make_backend
 from scipy import stats
 
 import scorecal as sc
@@ -11,7 +12,6 @@ from scorecal.statistics.stein import stein_pairs
 
 K = sc.kernels
 RNG = np.random.default_rng(8)
-N, D = 40, 2
 X = RNG.normal(size=(N, 3))
 MEAN = X[:, :2]
 Y = MEAN + RNG.normal(size=(N, D))
@@ -47,17 +47,15 @@ def test_flat_inputs_and_lists():
 
 @pytest.mark.parametrize("name", ["torch", "cuda", "jax", "strict"])
 def test_other_backends(name):
-    from backends import make_backend
-
     backend = make_backend(name)
-    expected = sc.kcsd_test(sc.Gaussian(MEAN, 1.0), Y, X, n_resamples=20, rng=1)
+    expected = sc.kcsd_test(sc.Gaussian(MEAN, 1.0), Y, X, n_resamples=B, rng=1)
     actual = sc.kcsd_test(
-        sc.Gaussian(backend.array(MEAN), 1.0), backend.array(Y), backend.array(X), n_resamples=20, rng=1
+        sc.Gaussian(backend.array(MEAN), 1.0), backend.array(Y), backend.array(X), n_resamples=B, rng=1
     )
     np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-13)
     one = sc.Gaussian(backend.array(np.zeros((1, D))), 1.0)
-    expected = sc.ksd_test(sc.Gaussian(np.zeros((1, D)), 1.0), Y, n_resamples=20, rng=1)
-    actual = sc.ksd_test(one, backend.array(Y), n_resamples=20, rng=1)
+    expected = sc.ksd_test(sc.Gaussian(np.zeros((1, D)), 1.0), Y, n_resamples=B, rng=1)
+    actual = sc.ksd_test(one, backend.array(Y), n_resamples=B, rng=1)
     np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-13)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exact_sbi import GaussianEstimator, GaussianFlow, GaussianScore, GaussianScoreSubVP, GaussianScoreVE
+from pairwise import pairwise
 from sbi.inference import NLE as NLE_
 from sbi.inference import (
     NPE,
@@ -122,9 +123,7 @@ def potential_of(posterior, theta, x):
     return potential(theta, track_gradients=False)
 
 
-@pytest.mark.parametrize("dim", [1, 3])
-@pytest.mark.parametrize("make_prior", [normal_prior, box_prior])
-@pytest.mark.parametrize("kind", POSTERIORS)
+@pytest.mark.parametrize(("kind", "make_prior", "dim"), pairwise(list(POSTERIORS), [normal_prior, box_prior], [1, 3]))
 def test_scores_against_finite_differences_of_sbi(kind, make_prior, dim):
     prior = make_prior(dim)
     posterior = POSTERIORS[kind](prior)
