@@ -6,6 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+# One size for all tests on JAX arrays, which compiles every operation for every shape: rows, dimensions, points or
+# draws for each row, and bootstrap draws.
+N, D, M, B = 40, 2, 5, 20
+
 
 @dataclass(frozen=True)
 class Backend:

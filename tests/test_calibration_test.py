@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from backends import B, D, N
 from skewness import corrected
 
 import scorecal as sc
@@ -374,16 +375,17 @@ def test_predictions_that_come_with_noise():
 
 
 def test_every_backend_gives_the_same(backend):
-    predictions, y = flawed(60, 2, "scale", 0.8, rng=0)
+    predictions, y = flawed(N, D, "scale", 0.8, rng=0)
     names = ("bias", "spread", "any, kernels")
-    chosen = [view for view in default_views(2) if view.name in names]
-    expected = sc.calibration_test(predictions, y, views=chosen, n_resamples=99, rng=0)
+    chosen = [view for view in default_views(D) if view.name in names]
+    expected = sc.calibration_test(predictions, y, views=chosen, n_resamples=B, rng=0)
     array = backend.array
     moved = sc.Gaussian(array(predictions.mean), covariance=array(predictions.covariance.copy()))
-    result = sc.calibration_test(moved, array(y), views=chosen, n_resamples=99, rng=0)
+    result = sc.calibration_test(moved, array(y), views=chosen, n_resamples=B, rng=0)
     assert result.pvalue == expected.pvalue
     for ours, theirs in zip(result.views, expected.views, strict=True):
         assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-8, abs=1e-12)
+        np.testing.assert_allclose(ours.null_distribution, theirs.null_distribution, rtol=1e-8, atol=1e-12)
         assert ours.pvalue == theirs.pvalue
 
 

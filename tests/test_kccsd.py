@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 import torch
+from backends import D, N
 
 import scorecal as sc
 from scorecal._kccsd import kccsd_statistic
@@ -21,7 +22,6 @@ from scorecal.results import calibration_result
 jax.config.update("jax_enable_x64", True)
 K = sc.kernels
 RNG = np.random.default_rng(3)
-N, D = 30, 2
 MEAN = RNG.normal(size=(N, D))
 SCALE = RNG.uniform(0.5, 2.0, N)
 Y = MEAN + SCALE[:, None] * RNG.normal(size=(N, D))
@@ -112,8 +112,8 @@ def test_derivatives_against_finite_differences(distribution, target):
     arguments = [MEAN, SCALE, Y]
     tensors = [torch.tensor(argument, requires_grad=True) for argument in arguments]
     value(*tensors).backward()
-    gradients = jax.jit(jax.grad(value, argnums=(0, 1, 2)))(*arguments)
-    assert float(jax.jit(value)(*arguments)) == pytest.approx(float(value(*arguments)), rel=1e-10)
+    traced, gradients = jax.jit(jax.value_and_grad(value, argnums=(0, 1, 2)))(*arguments)
+    assert float(traced) == pytest.approx(float(value(*arguments)), rel=1e-10)
     for k, argument in enumerate(arguments):
         direction = np.random.default_rng(k).normal(size=argument.shape)
         moved = [

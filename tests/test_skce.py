@@ -189,18 +189,18 @@ def test_mala_leaves_its_target_alone():
 @pytest.mark.filterwarnings("ignore:The MALA chains have not mixed")
 @pytest.mark.parametrize("backend_name", ["torch", "cuda", "jax", "strict"])
 def test_mala_and_skce_on_other_backends(backend_name):
-    from backends import make_backend
+    from backends import B, D, M, N, make_backend
 
     backend = make_backend(backend_name)
-    mean, y = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 2))
+    mean, y = RNG.normal(size=(N, D)), RNG.normal(size=(N, D))
     for options in (
         {},
-        {"n_samples": 3},
-        {"sampler": sc.MALA(n_warmup=20), "n_samples": 2},
+        {"n_samples": M},
+        {"sampler": sc.MALA(n_warmup=20), "n_samples": M},
         {"target_kernel": K.IMQ()},
     ):
-        expected = sc.skce_test(sc.Gaussian(mean, 1.0), y, n_resamples=20, rng=2, **options)
-        actual = sc.skce_test(sc.Gaussian(backend.array(mean), 1.0), backend.array(y), n_resamples=20, rng=2, **options)
+        expected = sc.skce_test(sc.Gaussian(mean, 1.0), y, n_resamples=B, rng=2, **options)
+        actual = sc.skce_test(sc.Gaussian(backend.array(mean), 1.0), backend.array(y), n_resamples=B, rng=2, **options)
         np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-9, atol=1e-13)
 
 

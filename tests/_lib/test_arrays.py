@@ -4,13 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from backends import B, D, M, N
 
 import scorecal as sc
 from scorecal._lib.arrays import to_numpy
 
 K = sc.kernels
 RNG = np.random.default_rng(20)
-N, D = 70, 3
 MEAN = RNG.normal(size=(N, D))
 Y = MEAN + RNG.normal(size=(N, D))
 SCALE = RNG.uniform(0.5, 2.0, size=(N, D))
@@ -18,7 +18,7 @@ ROOT = RNG.normal(size=(N, D, D))
 COVARIANCE = ROOT @ np.swapaxes(ROOT, 1, 2) + 0.5 * np.eye(D)
 WEIGHTS = RNG.dirichlet(np.ones(2), size=N)
 MEANS = RNG.normal(size=(N, 2, D))
-POINTS = RNG.normal(size=(6, D))
+POINTS = RNG.normal(size=(M, D))
 
 
 def predictions_of(kind, array):
@@ -48,12 +48,12 @@ CASES = [
     ("full", K.GFD(), K.Gaussian()),
     ("full", K.KGFD(), K.Gaussian()),
     ("full", K.MMD(), K.Gaussian()),
-    ("full", K.Wasserstein(n_samples=5), K.Gaussian()),
-    ("mixture", K.GFD(n_base=4), K.IMQ()),
-    ("mixture", K.MMD(K.IMQ(), n_samples=3), K.Gaussian()),
+    ("full", K.Wasserstein(n_samples=M), K.Gaussian()),
+    ("mixture", K.GFD(n_base=M), K.IMQ()),
+    ("mixture", K.MMD(K.IMQ(), n_samples=M), K.Gaussian()),
     ("scores", K.GFD(), K.Gaussian()),
     ("scores", K.KGFD(K.IMQ()), K.Gaussian()),
-    ("function", K.GFD(n_base=5), K.Gaussian()),
+    ("function", K.GFD(n_base=M), K.Gaussian()),
     ("function", K.KGFD(base=POINTS), K.Gaussian()),
 ]
 
@@ -64,9 +64,9 @@ def test_agrees_with_numpy(backend, kind, distribution, target):
         moved = {"base": array(POINTS)} if isinstance(getattr(distribution, "base", None), np.ndarray) else {}
         return {"distribution_kernel": dataclasses.replace(distribution, **moved), "target_kernel": target, "rng": 3}
 
-    expected = sc.kccsd_test(predictions_of(kind, np.asarray), Y, n_resamples=50, **chosen(np.asarray))
+    expected = sc.kccsd_test(predictions_of(kind, np.asarray), Y, n_resamples=B, **chosen(np.asarray))
     predictions, y = predictions_of(kind, backend.array), backend.array(Y)
-    actual = sc.kccsd_test(predictions, y, n_resamples=50, **chosen(backend.array))
+    actual = sc.kccsd_test(predictions, y, n_resamples=B, **chosen(backend.array))
     assert actual.statistic == pytest.approx(expected.statistic, rel=1e-10)
     assert actual.pvalue == expected.pvalue
     np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-12)

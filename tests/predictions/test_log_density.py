@@ -5,7 +5,9 @@ import sys
 
 import numpy as np
 import pytest
-from backends import make_backend
+from backends import B, M, make_backend
+from backends import N as ROWS
+from pairwise import pairwise
 
 import scorecal as sc
 from scorecal._lib.arrays import to_numpy
@@ -31,10 +33,14 @@ def batched_quartic(y, x):
     return value - 0.5 * (y[..., 0] * y[..., -1] - x[:, 1]) ** 2 + 100.0 * x[:, 0] ** 2
 
 
-@pytest.mark.parametrize("dim", [1, 3])
-@pytest.mark.parametrize("lead", [(), (4,)])
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("budget", [1, 2_000, 256_000_000])  # bytes: one row at once, a few, all
+BUDGETS = [1, 2_000, 256_000_000]  # bytes: one row at once, a few, all
+
+
+@pytest.mark.parametrize(
+    ("framework", "budget", "dim", "lead", "shared"),
+    [*pairwise(["torch", "jax"], BUDGETS, [1, 3], [(), (4,)], [False, True]), ("cuda", 2000, 3, (4,), True)],
+    indirect=["framework"],
+)
 def test_scores_against_finite_differences(framework, dim, lead, shared, budget, monkeypatch):
     monkeypatch.setattr(module, "_BUDGET", budget)
     y = RNG.normal(size=(*lead, 1 if shared else N, dim))
@@ -83,13 +89,14 @@ def test_memory_is_bounded(library):
 
 
 def test_a_gaussian_gives_the_test_of_a_gaussian(framework):
-    mean = RNG.normal(size=(200, 2))
-    y = mean + RNG.normal(size=(200, 2))
+    mean = RNG.normal(size=(ROWS, 2))
+    y = mean + RNG.normal(size=(ROWS, 2))
     given = sc.LogDensity(lambda y, x: -0.5 * ((y - x) ** 2).sum(), framework.array(mean), 2)
-    kernel = sc.kernels.GFD(n_base=10)
-    found = sc.kccsd_test(given, framework.array(y), distribution_kernel=kernel, rng=3)
-    expected = sc.kccsd_test(sc.Gaussian(mean, 1.0), y, distribution_kernel=kernel, rng=3)
+    options = {"distribution_kernel": sc.kernels.GFD(n_base=M), "n_resamples": B, "rng": 3}
+    found = sc.kccsd_test(given, framework.array(y), **options)
+    expected = sc.kccsd_test(sc.Gaussian(mean, 1.0), y, **options)
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-10)
+    np.testing.assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-9, atol=1e-12)
     assert found.pvalue == expected.pvalue
 
 

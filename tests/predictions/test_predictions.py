@@ -41,7 +41,7 @@ def test_score_is_the_gradient_of_the_log_density(kind, shape):
     y = RNG.normal(size=shape)
     predictions = make(kind, jax.numpy.asarray)
     full = np.broadcast_to(y, (*shape[:-2], N, D))
-    gradient = jax.grad(lambda point: predictions.log_prob(point).sum())(jax.numpy.asarray(full))
+    gradient = jax.jit(jax.grad(lambda point: predictions.log_prob(point).sum()))(jax.numpy.asarray(full))
     actual = make(kind).score(y)
     assert actual.shape == full.shape
     np.testing.assert_allclose(actual, gradient, rtol=1e-11, atol=1e-12)

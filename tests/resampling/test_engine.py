@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from pairwise import pairwise
 
 from scorecal._lib.arrays import to_numpy
 from scorecal.resampling import ComputeOptions, RandomSigns, engine, tiles, u_statistics
@@ -35,8 +36,17 @@ def expand(signs, n):
     return 2.0 * bits.reshape(n, signs.n_resamples) - 1.0
 
 
-@pytest.mark.parametrize("n", [2, 7, 8, 9, 64, 101])
-@pytest.mark.parametrize("tile", [8, 24, 384])
+SIZES, TILES = [2, 7, 8, 9, 64, 101], [8, 24, 384]
+
+
+@pytest.mark.parametrize(
+    ("backend", "n", "tile"),
+    [
+        *(("numpy", n, tile) for n in SIZES for tile in TILES),
+        *pairwise(["torch", "cuda", "jax", "strict"], SIZES, TILES),
+    ],
+    indirect=["backend"],
+)
 def test_against_brute_force(backend, n, tile):
     values = [symmetric(n), symmetric(n)]
     signs = RandomSigns().draw(n, 13, np.random.default_rng(1))

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import numpyro.distributions as nd
 import pytest
+from pairwise import pairwise
 
 import scorecal as sc
 from scorecal.predictions.supports import as_support
@@ -44,9 +45,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lead", [(), (5,)])
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize(("kind", "lead", "shared"), pairwise(list(KINDS), [(), (5,)], [False, True]))
 def test_scores_against_finite_differences(kind, lead, shared):
     make, dim, _ = KINDS[kind]
     distribution = make()
@@ -55,6 +54,7 @@ def test_scores_against_finite_differences(kind, lead, shared):
     scores = predictions.score(y)
     assert tuple(scores.shape) == (*lead, N, dim)
 
+    @jax.jit
     def log_prob(y):
         y = jax.numpy.broadcast_to(y, (*y.shape[:-2], N, dim))
         return distribution.log_prob(y if distribution.event_shape else y[..., 0])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exact_sbi import GaussianEstimator, GaussianFlow, GaussianScore, GaussianScoreSubVP, GaussianScoreVE
+from pairwise import pairwise
 from sbi.inference import NLE as NLE_
 from sbi.inference import (
     NPE,
@@ -122,9 +123,7 @@ def potential_of(posterior, theta, x):
     return potential(theta, track_gradients=False)
 
 
-@pytest.mark.parametrize("dim", [1, 3])
-@pytest.mark.parametrize("make_prior", [normal_prior, box_prior])
-@pytest.mark.parametrize("kind", POSTERIORS)
+@pytest.mark.parametrize(("kind", "make_prior", "dim"), pairwise(list(POSTERIORS), [normal_prior, box_prior], [1, 3]))
 def test_scores_against_finite_differences_of_sbi(kind, make_prior, dim):
     prior = make_prior(dim)
     posterior = POSTERIORS[kind](prior)
@@ -306,11 +305,11 @@ EXACT = {  # unless shifted
 }
 
 
-def count_rejections(kind, n_repetitions, shift=0.0):
+def count_rejections(kind, n_repetitions, shift=0.0, n=200):
     posterior = EXACT[kind](shift)
     rejections = 0
     for repetition in range(n_repetitions):
-        theta, x = simulate(posterior.potential_fn.prior, 200, seed=repetition)
+        theta, x = simulate(posterior.potential_fn.prior, n, seed=repetition)
         rejections += sc.kccsd_test(sc.from_sbi(posterior, x), theta, n_resamples=199, rng=repetition).rejects()
     return rejections
 
@@ -319,16 +318,11 @@ STUDIED = ("NPE, box", "NLE, box", "NLE, half-line", "NPSE, VE", "FMPE")
 
 
 @pytest.mark.parametrize(
-    ("kind", "repetitions", "most"),
-    [
-        ("NPE, box", 150, 13),
-        ("NLE, box", 150, 13),
-        *(pytest.param(kind, 500, 35, marks=pytest.mark.slow) for kind in STUDIED),
-    ],
+    ("kind", "n"),
+    [("NPE, box", 60), ("NLE, box", 60), *(pytest.param(kind, 200, marks=pytest.mark.slow) for kind in STUDIED)],
 )
-def test_level(kind, repetitions, most):
-    """No more rejections than that in 98 % of such studies."""
-    assert count_rejections(kind, repetitions) <= most
+def test_level(kind, n):
+    assert count_rejections(kind, 500, n=n) <= 35
 
 
 @pytest.mark.parametrize("kind", EXACT)

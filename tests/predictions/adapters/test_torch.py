@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from adapter_checks import check_scores
+from pairwise import pairwise
 from torch import distributions as td
 
 import scorecal as sc
@@ -57,9 +58,7 @@ def _weights():
     return td.Categorical(logits=tensor(N, 4))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lead", [(), (5,)])
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize(("kind", "lead", "shared"), pairwise(list(KINDS), [(), (5,)], [False, True]))
 def test_scores_against_finite_differences(kind, lead, shared):
     make, dim, _ = KINDS[kind]
     distribution = make()
