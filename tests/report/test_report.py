@@ -146,7 +146,7 @@ def test_command_line_writes_it(tmp_path, capsys):
         (0.3, 1.0, False, ["<p>east: predictions are too high by 0[.](2|3)"]),
         (0.0, 0.75, False, ["north: over-confident, the true spread being 1[.]3", "east: over-confident"]),
         (0.0, 1.0, True, ["Errors of north and east have correlation 0[.](5|6)", "predictions claim -0[.]60"]),
-        (0.0, None, False, ["most where x &gt; (0[.][89]|1[.][012])", "Where the statistic comes from, over x"]),
+        (0.0, None, False, ["most where x &gt; (0[.][89]|1[.][012])", "Contributions to the statistic over x"]),
     ],
     ids=["bias", "spread", "correlation", "x > 1"],
 )
