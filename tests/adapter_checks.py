@@ -1,5 +1,7 @@
 """What adapters of several libraries are checked for, and parameters of their distributions."""
 
+from functools import cache
+
 import numpy as np
 from backends import to_numpy
 from scipy import special
@@ -43,6 +45,7 @@ def points_in(where, dim):
     return {"real": points, "positive": np.exp(points), "unit": special.expit(points)}[where]
 
 
+@cache
 def flow(dim):
     """A small normalising flow of flowjax on R^dim, with random weights, given three numbers."""
     import jax

@@ -60,7 +60,7 @@ def test_example_of_the_regulariser_runs():
     """A few steps only; the figures in the README are those of the full run."""
     script = Path(__file__).parents[1] / "examples" / "regulariser.py"
     run = subprocess.run(
-        [sys.executable, script, "--seeds", "1", "--steps", "20"], capture_output=True, text=True, check=True
+        [sys.executable, script, "--seeds", "1", "--steps", "5"], capture_output=True, text=True, check=True
     )
     assert run.stdout.count("±") == 9
     assert "nan" not in run.stdout

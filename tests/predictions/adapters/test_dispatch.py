@@ -1,5 +1,7 @@
 """One door for models of all libraries: where it leads, and what it refuses."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -41,6 +43,7 @@ def test_the_door_of_posteriors():
         sc.as_predictions(posterior, torch.zeros(N, 2))
 
 
+@cache
 def door_mistakes():
     from ngboost import NGBRegressor
     from sklearn.linear_model import BayesianRidge, LogisticRegression
