@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from backends import D, N
 from scipy import integrate, stats
 from scipy.special import eval_legendre, ndtr
 
@@ -132,7 +133,7 @@ def test_bounded_features_stay_finite_and_continuous_far_out(kernel):
 @pytest.mark.parametrize("kernel", [Linear(), Cross(), BoundedRadial(2.0), Rank(3), RadialRank(2)], ids=repr)
 def test_features_on_every_backend(kernel, backend):
     rng = np.random.default_rng(4)
-    y, s = rng.normal(size=(7, 2)), rng.normal(size=(7, 2))
+    y, s = rng.normal(size=(N, D)), rng.normal(size=(N, D))
     found = np.asarray(sc._lib.arrays.to_numpy(kernel.features(backend.array(y), backend.array(s))))
     np.testing.assert_allclose(found, kernel.features(y, s), rtol=1e-10, atol=1e-12)
 
