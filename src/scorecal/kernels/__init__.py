@@ -1,7 +1,7 @@
 """Kernels between targets and kernels between predictions."""
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from .gfd import GFD, KGFD
@@ -11,7 +11,7 @@ from .protocol import DistributionKernel, FiniteRank
 from .radial import IMQ, Diffusion, Gaussian, Radial
 from .wasserstein import Wasserstein
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from ..statistics.rank_functions import RadialRank, Rank
     from ..statistics.test_functions import BoundedRadial, Constant, Cross, Linear, Polynomial, Trace
 

@@ -45,7 +45,7 @@ class Constant:
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Euclidean, dict[str, float]]:
         """Return distances of zero between all predictions."""
-        return Euclidean(array_namespace(reference).zeros_like(reference[:, :1])), {}
+        return Euclidean(like(np.zeros((predictions.n, 1)), reference)), {}
 
 
 @dataclass(frozen=True)
