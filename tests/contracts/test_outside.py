@@ -1,6 +1,7 @@
 """Parts of a user's own: what meets a protocol works in every function that takes one, or is refused by name."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -289,3 +290,9 @@ def test_features_of_a_wrong_shape_are_refused():
         sc.kccsd_test(predictions, y, target_kernel=FlatFeatures())
     with pytest.raises(ValueError, match=r"of view 'v' must return an array \(n, q\)"):
         sc.calibration_test(predictions, y, views=[View("v", "any", FlatFeatures())])
+
+
+def test_a_section_of_the_report_has_one_caller():
+    """To add one, write it in `sections.py` and name it in `page.py`: no other module knows sections."""
+    folder = Path(sc.report.__file__).parent
+    assert {file.name for file in folder.glob("*.py") if "from .sections import" in file.read_text()} == {"page.py"}
