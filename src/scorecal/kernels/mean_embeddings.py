@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
-from .._lib.linalg import distance_factors
+from .._lib.linalg import centre, distance_factors
 from ..pairwise import Product
 from .radial import Radial
 
@@ -89,7 +89,7 @@ class GaussianMeasures:
 
     @cached_property
     def _factors(self) -> Product:
-        return _augment_components(self.means / self.bandwidth)
+        return _augment_components(self.means, self.bandwidth)
 
     def _expected(self, shift: Array, spread: Array) -> Array:
         """E l(X, X') for X - X' ~ N(shift, spread)."""
@@ -127,10 +127,10 @@ class PointMeasures:
 
     def pairs(self, i: Array, j: Array) -> Array:
         xp = array_namespace(self.points)
-        left, right = (xp.take(self.points, k, axis=0) / self.bandwidth for k in (i, j))
+        left, right = (xp.take(self.points, k, axis=0) for k in (i, j))
         total: Array = 0.0
         for a in range(self.points.shape[1]):
-            t = xp.sum((left[:, a, None, :] - right) ** 2, axis=-1)
+            t = xp.sum(((left[:, a, None, :] - right) / self.bandwidth) ** 2, axis=-1)
             total = total + self.weights[a] * (self.kernel.profile(t)[0] @ self.weights)
         return total
 
@@ -148,11 +148,12 @@ class PointMeasures:
 
     @cached_property
     def _factors(self) -> Product:
-        return _augment_components(self.points / self.bandwidth)
+        return _augment_components(self.points, self.bandwidth)
 
 
-def _augment_components(points: Array) -> Product:
-    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d)."""
+def _augment_components(points: Array, bandwidth: Array | float) -> Product:
+    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d), x in units of the bandwidth."""
     xp = array_namespace(points)
     n, k, d = points.shape
-    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(xp.reshape(points, (n * k, d)))))
+    rows = centre(xp.reshape(points, (n * k, d))) / bandwidth  # a large offset would round away digits
+    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(rows)))
