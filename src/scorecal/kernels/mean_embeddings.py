@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
-from .._lib.linalg import distance_factors, norms_cancel
+from .._lib.linalg import centre, distance_factors, norms_cancel
 from ..pairwise import Product
 from .radial import Radial
 
@@ -90,7 +90,7 @@ class GaussianMeasures:
 
     @cached_property
     def _factors(self) -> Product | None:
-        return _augment_components(self.means / self.bandwidth)
+        return _augment_components(self.means, self.bandwidth)
 
     def _expected(self, shift: Array, spread: Array) -> Array:
         """E l(X, X') for X - X' ~ N(shift, spread)."""
@@ -128,11 +128,11 @@ class PointMeasures:
 
     def pairs(self, i: Array, j: Array) -> Array:
         xp = array_namespace(self.points)
-        left, right = (xp.take(self.points, k, axis=0) / self.bandwidth for k in (i, j))
+        left, right = (xp.take(self.points, k, axis=0) for k in (i, j))
         total: Array = 0.0
         for a in range(self.points.shape[1]):
-            t = xp.sum((left[:, a, None, :] - right) ** 2, axis=-1)
-            total = total + self.weights[a] * (full_product(self.kernel.profile(t)[0], self.weights))
+            t = xp.sum(((left[:, a, None, :] - right) / self.bandwidth) ** 2, axis=-1)
+            total = total + self.weights[a] * full_product(self.kernel.profile(t)[0], self.weights)
         return total
 
     def __call__(self, rows: slice, cols: slice) -> Array:
@@ -146,8 +146,8 @@ class PointMeasures:
         """Squared distances between point a of the rows and all points of the columns, (rows, cols, K)."""
         xp = array_namespace(self.points)
         if self._factors is None:
-            points = self.points / self.bandwidth
-            return xp.sum((points[rows, a, :][:, None, None, :] - points[cols, ...][None, ...]) ** 2, axis=-1)
+            gaps = self.points[rows, a, :][:, None, None, :] - self.points[cols, ...][None, ...]
+            return xp.sum((gaps / self.bandwidth) ** 2, axis=-1)
         right = self._factors.right[cols, ...]
         n_cols, k, width = right.shape
         product = full_product(self._factors.left[rows, a, :], xp.reshape(right, (n_cols * k, width)).mT)
@@ -155,14 +155,17 @@ class PointMeasures:
 
     @cached_property
     def _factors(self) -> Product | None:
-        return _augment_components(self.points / self.bandwidth)
+        return _augment_components(self.points, self.bandwidth)
 
 
-def _augment_components(points: Array) -> Product | None:
-    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d); None where norms would cancel."""
+def _augment_components(points: Array, bandwidth: Array | float) -> Product | None:
+    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d), x in units of the bandwidth.
+
+    None where norms would cancel.
+    """
     xp = array_namespace(points)
     n, k, d = points.shape
-    flat = xp.reshape(points, (n * k, d))
-    if norms_cancel(flat, n_spared=0):
+    rows = centre(xp.reshape(points, (n * k, d))) / bandwidth  # a large offset would round away digits
+    if norms_cancel(rows, n_spared=0):
         return None
-    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(flat)))
+    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(rows)))

@@ -207,6 +207,12 @@ def _cholesky(covariance: Array) -> Array:
     try:
         return array_namespace(covariance).linalg.cholesky(covariance)
     except (np.linalg.LinAlgError, RuntimeError):  # torch's error is a RuntimeError; JAX returns NaN instead
-        if not has_values(covariance) or not np.all(np.linalg.eigvalsh(to_numpy(covariance)) > 0):
+        if not has_values(covariance) or _is_singular(to_numpy(covariance)):
             raise ValueError(_NOT_POSITIVE_DEFINITE) from None
         raise
+
+
+def _is_singular(covariance: np.ndarray) -> bool:
+    """Return whether a covariance has an eigenvalue that rounding may have made zero or negative."""
+    values = np.linalg.eigvalsh(covariance)
+    return not np.all(values[..., 0] > 10 * values.shape[-1] * np.finfo(values.dtype).eps * values[..., -1])
