@@ -1,23 +1,57 @@
 """Predictions and targets from the file and the columns that options of the command line name."""
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..predictions import Gaussian, Predictions
+from .columns import numbers_of
+from .read_csv import read_csv
 from .read_npz import read_npz
-from .read_table import InputError, Table, read_table
+from .read_parquet import read_parquet
+from .table import InputError, Table, without_missing
 
 
-def read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str, np.ndarray] | None]:
-    """Predictions, targets and columns of `--by` from the file, as the options say."""
-    columns = [*chosen.mean, *chosen.std, *chosen.covariance, *chosen.target]
+@dataclass(frozen=True, eq=False)
+class Input:
+    """Predictions, targets and columns of `--by`, how many rows were dropped, and what to say about the reading."""
+
+    predictions: Predictions
+    y: np.ndarray
+    by: Mapping[str, np.ndarray] | None
+    n_dropped: int
+    said: tuple[str, ...]
+
+
+def read(chosen: argparse.Namespace) -> Input:
+    """Read the file as the options say."""
     if chosen.file.suffix.lower() == ".npz":
-        if columns or chosen.by:
+        if chosen.mean or chosen.std or chosen.covariance or chosen.target or chosen.by or chosen.drop_missing:
             raise InputError(
                 f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
             )
-        return *read_npz(chosen.file), None
+        return Input(*read_npz(chosen.file), None, 0, ())
+    d = _dimension(chosen)
+    columns = numbers_of(chosen), chosen.by, chosen.target
+    said: list[str] = []
+    if chosen.file.suffix.lower() in (".parquet", ".pq"):
+        table = read_parquet(chosen.file, *columns)
+    else:
+        table, said = read_csv(chosen.file, *columns)
+    for name, values in (*table.numbers.items(), *table.by.items()):
+        if values.dtype.kind == "f":
+            table.check(name, np.isinf(values), "the value must be a finite number")
+    table, dropped = without_missing(table, chosen.drop_missing)
+    if dropped.n:
+        said.append(str(dropped))
+    mean, y = (np.stack([table.numbers[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
+    return Input(_gaussian(table, mean, chosen, d), y, table.by or None, dropped.n, tuple(said))
+
+
+def _dimension(chosen: argparse.Namespace) -> int:
+    """Number of targets of a row, if the options name columns for all that is needed."""
     d = len(chosen.target)
     if not chosen.mean and not d:
         raise InputError(
@@ -30,31 +64,34 @@ def read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str,
         )
     if bool(chosen.std) == bool(chosen.covariance):
         raise InputError("one of --std and --covariance is needed, and not both.")
-    table = read_table(chosen.file, list(dict.fromkeys(columns)), chosen.by)
-    mean, y = (np.stack([table[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
-    by = {name: table[name] for name in chosen.by} or None
-    if chosen.covariance:
-        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d)), y, by
-    if len(chosen.std) != d:
+    if chosen.std and len(chosen.std) != d:
         raise InputError(f"--std must name {d} columns, one for each of --mean, but names {len(chosen.std)}.")
+    if chosen.covariance and len(chosen.covariance) not in (d * d, d * (d + 1) // 2):
+        raise InputError(
+            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
+            f"{len(chosen.covariance)}."
+        )
+    return d
+
+
+def _gaussian(table: Table, mean: np.ndarray, chosen: argparse.Namespace, d: int) -> Gaussian:
+    if chosen.covariance:
+        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d))
     for name in chosen.std:
-        table.check(name, table[name] <= 0, "a standard deviation must be positive")
-    return Gaussian(mean, np.stack([table[name] for name in chosen.std], axis=1)), y, by
+        sd = table.numbers[name]
+        table.check(name, sd <= 0, "a standard deviation must be positive")
+        table.check(name, (sd < 1e-150) | (sd > 1e150), "a standard deviation must have a square that can be computed")
+    return Gaussian(mean, np.stack([table.numbers[name] for name in chosen.std], axis=1))
 
 
 def _covariance(table: Table, names: list[str], d: int) -> np.ndarray:
-    if len(names) not in (d * d, d * (d + 1) // 2):
-        raise InputError(
-            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
-            f"{len(names)}."
-        )
     covariance = np.empty((table.n, d, d))
     whole = len(names) == d * d
     places = [(k, m) for k in range(d) for m in range(0 if whole else k, d)]
     for (k, m), name in zip(places, names, strict=True):
-        covariance[:, k, m] = table[name]
+        covariance[:, k, m] = table.numbers[name]
         if not whole:
-            covariance[:, m, k] = table[name]
+            covariance[:, m, k] = table.numbers[name]
     smallest = np.linalg.eigvalsh(0.5 * (covariance + np.swapaxes(covariance, 1, 2)))[:, 0]
     if np.any(smallest <= 0):
         row = int(np.argmax(smallest <= 0))

@@ -19,8 +19,9 @@ from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
 from ..report import report_html
 from ..results import CombinedResult
+from .files import source_of
 from .read import read
-from .read_table import InputError
+from .table import InputError
 
 _MOST_FOR_COMPLETE = 20_000
 _OF_A_VIEW = ("name", "sees", "pvalue", "adjusted_pvalue")
@@ -28,6 +29,7 @@ _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
+  gunzip -c forecasts.csv.gz | scorecal test - --mean mu --std sigma --target observed --drop-missing
   scorecal test scores.npz --json
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
@@ -42,11 +44,12 @@ def add_test(commands: Any) -> None:
         help="test the predictions in a file",
         description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
         "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
-        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).",
+        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).\n"
+        "A CSV file may be compressed (.csv.gz); - reads one from standard input.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet or NPZ")
+    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, or - for standard input")
     parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
     parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
     parser.add_argument(
@@ -62,7 +65,11 @@ def add_test(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="COL",
-        help="columns by which to look for regions with other errors (optional)",
+        help="columns by which to look for regions with other errors: numbers, dates (2024-01-31) or labels; COL:label "
+        "takes numbers as labels (optional)",
+    )
+    parser.add_argument(
+        "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
     )
     parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument("--n-resamples", type=positive, default=999, metavar="B", help="bootstrap draws (999)")
@@ -85,21 +92,24 @@ def _test(chosen: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
         try:
-            predictions, y, by = read(chosen)
+            given = read(chosen)
+            predictions, y = given.predictions, given.y
+            for sentence in given.said:
+                print(f"scorecal test: {sentence}", file=sys.stderr)
             estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
             result = calibration_test(
                 predictions, y, estimator=estimator, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
             names = chosen.target or None
             diagnosis = diagnose(
-                predictions, y, covariates=by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
+                predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
         except InputError:
             raise
         except (MemoryError, TypeError, ValueError) as error:
-            raise InputError(f"{chosen.file}: {error or 'memory ran out'}") from None
+            raise InputError(f"{source_of(chosen.file)}: {error or 'memory ran out'}") from None
     if chosen.json:
-        _show(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
+        _show(json.dumps(_as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False))
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
         note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
@@ -132,19 +142,20 @@ def _report(
         predictions=predictions,
         y=y,
         coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
-        title=f"Calibration of {chosen.file.name}",
+        title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
         settings={"file": chosen.file, "estimator": estimator, "seed": chosen.seed},
     )
 
 
 def _as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
 ) -> dict[str, Any]:
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
     where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
     found = {
         **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
+        "dropped": n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
         "views": [
