@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from ..parallel.dask import WorkerDiedError
-from .read_table import InputError
+from .table import InputError
 from .test import add_test, positive
 
 __all__ = ["main"]

@@ -19,8 +19,9 @@ from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
 from ..report import report_html
 from ..results import CombinedResult
-from .read_npz import read_npz
-from .read_table import InputError, Table, read_table
+from .files import source_of
+from .read import read
+from .table import InputError
 
 _MOST_FOR_COMPLETE = 20_000
 _OF_A_VIEW = ("name", "sees", "pvalue", "adjusted_pvalue")
@@ -28,6 +29,7 @@ _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
+  gunzip -c forecasts.csv.gz | scorecal test - --mean mu --std sigma --target observed --drop-missing
   scorecal test scores.npz --json
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
@@ -42,11 +44,12 @@ def add_test(commands: Any) -> None:
         help="test the predictions in a file",
         description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
         "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
-        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).",
+        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).\n"
+        "A CSV file may be compressed (.csv.gz); - reads one from standard input.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet or NPZ")
+    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, or - for standard input")
     parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
     parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
     parser.add_argument(
@@ -62,7 +65,11 @@ def add_test(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="COL",
-        help="columns by which to look for regions with other errors (optional)",
+        help="columns by which to look for regions with other errors: numbers, dates (2024-01-31) or labels; COL:label "
+        "takes numbers as labels (optional)",
+    )
+    parser.add_argument(
+        "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
     )
     parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument("--n-resamples", type=positive, default=999, metavar="B", help="bootstrap draws (999)")
@@ -85,21 +92,24 @@ def _test(chosen: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
         try:
-            predictions, y, by = _read(chosen)
+            given = read(chosen)
+            predictions, y = given.predictions, given.y
+            for sentence in given.said:
+                print(f"scorecal test: {sentence}", file=sys.stderr)
             estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
             result = calibration_test(
                 predictions, y, estimator=estimator, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
             names = chosen.target or None
             diagnosis = diagnose(
-                predictions, y, covariates=by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
+                predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
         except InputError:
             raise
         except (MemoryError, TypeError, ValueError) as error:
-            raise InputError(f"{chosen.file}: {error or 'memory ran out'}") from None
+            raise InputError(f"{source_of(chosen.file)}: {error or 'memory ran out'}") from None
     if chosen.json:
-        _show(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
+        _show(json.dumps(_as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False))
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
         note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
@@ -132,71 +142,20 @@ def _report(
         predictions=predictions,
         y=y,
         coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
-        title=f"Calibration of {chosen.file.name}",
+        title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
         settings={"file": chosen.file, "estimator": estimator, "seed": chosen.seed},
     )
 
 
-def _read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str, np.ndarray] | None]:
-    columns = [*chosen.mean, *chosen.std, *chosen.covariance, *chosen.target]
-    if chosen.file.suffix.lower() == ".npz":
-        if columns or chosen.by:
-            raise InputError(
-                f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
-            )
-        return *read_npz(chosen.file), None
-    d = len(chosen.target)
-    if not chosen.mean and not d:
-        raise InputError(
-            "--mean, --target and one of --std and --covariance are needed, to say which columns they are."
-        )
-    if not d or len(chosen.mean) != d:
-        raise InputError(
-            f"--mean and --target must name as many columns each, one for each dimension, but name {len(chosen.mean)} "
-            f"and {d}."
-        )
-    if bool(chosen.std) == bool(chosen.covariance):
-        raise InputError("one of --std and --covariance is needed, and not both.")
-    table = read_table(chosen.file, list(dict.fromkeys(columns)), chosen.by)
-    mean, y = (np.stack([table[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
-    by = {name: table[name] for name in chosen.by} or None
-    if chosen.covariance:
-        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d)), y, by
-    if len(chosen.std) != d:
-        raise InputError(f"--std must name {d} columns, one for each of --mean, but names {len(chosen.std)}.")
-    for name in chosen.std:
-        table.check(name, table[name] <= 0, "a standard deviation must be positive")
-    return Gaussian(mean, np.stack([table[name] for name in chosen.std], axis=1)), y, by
-
-
-def _covariance(table: Table, names: list[str], d: int) -> np.ndarray:
-    if len(names) not in (d * d, d * (d + 1) // 2):
-        raise InputError(
-            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
-            f"{len(names)}."
-        )
-    covariance = np.empty((table.n, d, d))
-    whole = len(names) == d * d
-    places = [(k, m) for k in range(d) for m in range(0 if whole else k, d)]
-    for (k, m), name in zip(places, names, strict=True):
-        covariance[:, k, m] = table[name]
-        if not whole:
-            covariance[:, m, k] = table[name]
-    smallest = np.linalg.eigvalsh(0.5 * (covariance + np.swapaxes(covariance, 1, 2)))[:, 0]
-    if np.any(smallest <= 0):
-        row = int(np.argmax(smallest <= 0))
-        raise InputError(f"{table.place(row, names[0])}: the covariance of this row is not positive definite.")
-    return covariance
-
-
 def _as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
 ) -> dict[str, Any]:
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
     where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
     found = {
         **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
+        "dropped": n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
         "views": [
