@@ -37,7 +37,7 @@ def test_compressed_files_and_standard_input(tmp_path, capsys, monkeypatch):
 def test_errors_name_standard_input(capsys, monkeypatch):
     for content, message in (
         (b"mu,su,u\n1,x,1\n", "standard input, line 2, column 'su': 'x' is not a number."),
-        (b"mu,su,u\n1,1,1\n", "standard input: `y` must hold at least 2 targets"),
+        (b"mu,su,u\n1,1,1\n", "standard input: --target must hold at least 2 targets"),
         (b"", "standard input: the file is empty"),
         (b"\xff\xfe", "standard input: not a text file in UTF-8"),
     ):

@@ -174,4 +174,4 @@ def test_no_matplotlib_says_what_to_install():
         "sc.kccsd_test(*sc.experiments.mgm(20, 0.0, rng=0), rng=0).plot()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert 'pip install "scorecal[plot]"' in done.stderr
+    assert 'pip install ".[plot]"' in done.stderr

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lib.extras import needs
 from . import arrow_values
 from .columns import columns_by, place_of
 from .files import check_regular
@@ -34,7 +35,7 @@ def read_parquet(path: Path, numbers: Sequence[str], by: Sequence[str], targets:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ImportError('Parquet files need pyarrow: pip install "scorecal[cli]".') from None
+        raise needs("Parquet files need pyarrow", "cli") from None
     check_regular(path)
     _check_footer(path)
     limits = {
