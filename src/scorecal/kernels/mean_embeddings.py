@@ -10,10 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, full_product, like
+from .._lib.arrays import Array, array_namespace, as_float, full_product, has_values, like
 from .._lib.linalg import centre, distance_factors
 from ..pairwise import Product
 from .radial import Radial
+
+_TOLERANCE = 1e-3  # of squared distances in units of the bandwidth
 
 
 class MeanEmbeddings(Protocol):
@@ -79,7 +81,8 @@ class GaussianMeasures:
         return total
 
     def _block_of(self, rows: slice, a: int, cols: slice, b: int, spread: Array) -> Array:
-        if self.spreads.ndim == 3 and self.spreads.shape[2] == 1:  # isotropic: one product gives all distances
+        isotropic = self.spreads.ndim == 3 and self.spreads.shape[2] == 1
+        if isotropic and self._factors is not None:  # one product gives all distances
             xp = array_namespace(self.means)
             spread = 1.0 + spread[..., 0] / self.bandwidth**2
             product = full_product(self._factors.left[rows, a, :], self._factors.right[cols, b, :].mT)
@@ -88,7 +91,7 @@ class GaussianMeasures:
         return self._expected(shift, spread)
 
     @cached_property
-    def _factors(self) -> Product:
+    def _factors(self) -> Product | None:
         return _augment_components(self.means, self.bandwidth)
 
     def _expected(self, shift: Array, spread: Array) -> Array:
@@ -136,24 +139,33 @@ class PointMeasures:
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.points)
-        left, right = self._factors.left[rows, ...], self._factors.right[cols, ...]
-        n_cols, k, width = right.shape
-        flat = xp.reshape(right, (n_cols * k, width)).mT
+        _, k, d = self.points.shape
+        n_cols = self.points[cols, 0, 0].shape[0]
         total: Array = 0.0
         for a in range(k):
-            t = -2.0 * xp.minimum(full_product(left[:, a, :], flat), 0.0)
-            values = xp.reshape(self.kernel.profile(t)[0], (-1, n_cols, k))
-            total = total + self.weights[a] * (values @ self.weights)
+            if self._factors is None:
+                shift = self.points[rows, a, :][:, None, None, :] - self.points[cols, ...][None, ...]
+                t = xp.sum((shift / self.bandwidth) ** 2, axis=-1)
+            else:
+                flat = xp.reshape(self._factors.right[cols, ...], (n_cols * k, d + 2)).mT
+                product = xp.minimum(full_product(self._factors.left[rows, a, :], flat), 0.0)
+                t = xp.reshape(-2.0 * product, (-1, n_cols, k))
+            total = total + self.weights[a] * (self.kernel.profile(t)[0] @ self.weights)
         return total
 
     @cached_property
-    def _factors(self) -> Product:
+    def _factors(self) -> Product | None:
         return _augment_components(self.points, self.bandwidth)
 
 
-def _augment_components(points: Array, bandwidth: Array | float) -> Product:
-    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d), x in units of the bandwidth."""
+def _augment_components(points: Array, bandwidth: Array | float) -> Product | None:
+    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d), x in units of the bandwidth.
+
+    None where some points lie so far from the others that their norms would hide the distances between the rest.
+    """
     xp = array_namespace(points)
     n, k, d = points.shape
     rows = centre(xp.reshape(points, (n * k, d))) / bandwidth  # a large offset would round away digits
+    if has_values(rows) and float(xp.finfo(rows.dtype).eps) * as_float(xp.max(xp.sum(rows**2, axis=1))) > _TOLERANCE:
+        return None
     return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(rows)))
