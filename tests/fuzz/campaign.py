@@ -17,13 +17,16 @@ _BATCH = 200  # cases between two looks at the clock
 
 @dataclass(frozen=True)
 class Campaign:
-    """Cases as JSON can hold them, their check, and how many of them the ordinary tests try."""
+    """Cases as JSON can hold them, their check, and how many of them the ordinary tests try.
+
+    `minimise` is for checks that do the same every time.
+    """
 
     name: str
     cases: SearchStrategy[Any]
     check: Callable[[Any], object]
     quick: int
-    batch: int = _BATCH
+    minimise: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,10 @@ def explore(
             raise
 
     chosen = settings(
-        max_examples=campaign.quick if seconds is None else campaign.batch,
+        max_examples=campaign.quick if seconds is None else _BATCH,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.shrink) if campaign.minimise else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
         print_blob=False,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like
-from .._lib.linalg import centre, distance_factors
-from ..pairwise import Product
+from .._lib.linalg import centre
+from ..pairwise import PairFunction, Product, half_distances
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
@@ -28,9 +28,8 @@ class EmbeddingGram:
         return 3 if isinstance(self.outer, str) else 5
 
     @cached_property
-    def _product(self) -> Product:
-        linear = self.outer == "linear"
-        return Product(*((self.features, self.features) if linear else distance_factors(self.features)))
+    def _product(self) -> PairFunction:
+        return Product(self.features, self.features) if self.outer == "linear" else half_distances(self.features)
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)

@@ -10,12 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, full_product, has_values, like
-from .._lib.linalg import centre, distance_factors
+from .._lib.arrays import Array, array_namespace, full_product, like
+from .._lib.linalg import centre, distance_factors, norms_cancel
 from ..pairwise import Product
 from .radial import Radial
-
-_TOLERANCE = 1e-3  # of squared distances in units of the bandwidth
 
 
 class MeanEmbeddings(Protocol):
@@ -134,24 +132,26 @@ class PointMeasures:
         total: Array = 0.0
         for a in range(self.points.shape[1]):
             t = xp.sum(((left[:, a, None, :] - right) / self.bandwidth) ** 2, axis=-1)
-            total = total + self.weights[a] * (self.kernel.profile(t)[0] @ self.weights)
+            total = total + self.weights[a] * full_product(self.kernel.profile(t)[0], self.weights)
         return total
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        xp = array_namespace(self.points)
-        _, k, d = self.points.shape
-        n_cols = self.points[cols, 0, 0].shape[0]
         total: Array = 0.0
-        for a in range(k):
-            if self._factors is None:
-                shift = self.points[rows, a, :][:, None, None, :] - self.points[cols, ...][None, ...]
-                t = xp.sum((shift / self.bandwidth) ** 2, axis=-1)
-            else:
-                flat = xp.reshape(self._factors.right[cols, ...], (n_cols * k, d + 2)).mT
-                product = xp.minimum(full_product(self._factors.left[rows, a, :], flat), 0.0)
-                t = xp.reshape(-2.0 * product, (-1, n_cols, k))
-            total = total + self.weights[a] * (self.kernel.profile(t)[0] @ self.weights)
+        for a in range(self.points.shape[1]):
+            values = self.kernel.profile(self._squared_distances(rows, a, cols))[0]
+            total = total + self.weights[a] * full_product(values, self.weights)
         return total
+
+    def _squared_distances(self, rows: slice, a: int, cols: slice) -> Array:
+        """Squared distances between point a of the rows and all points of the columns, (rows, cols, K)."""
+        xp = array_namespace(self.points)
+        if self._factors is None:
+            gaps = self.points[rows, a, :][:, None, None, :] - self.points[cols, ...][None, ...]
+            return xp.sum((gaps / self.bandwidth) ** 2, axis=-1)
+        right = self._factors.right[cols, ...]
+        n_cols, k, width = right.shape
+        product = full_product(self._factors.left[rows, a, :], xp.reshape(right, (n_cols * k, width)).mT)
+        return xp.reshape(-2.0 * xp.minimum(product, 0.0), (-1, n_cols, k))
 
     @cached_property
     def _factors(self) -> Product | None:
@@ -161,11 +161,11 @@ class PointMeasures:
 def _augment_components(points: Array, bandwidth: Array | float) -> Product | None:
     """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d), x in units of the bandwidth.
 
-    None where some points lie so far from the others that their norms would hide the distances between the rest.
+    None where norms would cancel.
     """
     xp = array_namespace(points)
     n, k, d = points.shape
     rows = centre(xp.reshape(points, (n * k, d))) / bandwidth  # a large offset would round away digits
-    if has_values(rows) and float(xp.finfo(rows.dtype).eps) * as_float(xp.max(xp.sum(rows**2, axis=1))) > _TOLERANCE:
+    if norms_cancel(rows, n_spared=0):
         return None
     return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(rows)))
