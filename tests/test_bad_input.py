@@ -93,6 +93,11 @@ BAD = [
     # ranges
     ("zero scale", lambda: sc.Gaussian(MEAN, with_(np.ones(N), 0.0, 3)), ValueError, "scale", "positive"),
     ("negative scale", lambda: sc.Gaussian(MEAN, -1.0), ValueError, "scale", "-1"),
+    ("scale whose square is zero", lambda: sc.Gaussian(MEAN, 1e-200), ValueError, "scale", "squared"),
+    ("scale whose square is infinite", lambda: sc.Gaussian(MEAN.astype(np.float32), np.float32(1e30)), ValueError, "scale", "squared"),
+    ("scores that overflow", lambda: sc.calibration_test(sc.Gaussian(MEAN - 1e308, 0.1), MEAN), ValueError, "predictions.score(y)", "finite"),
+    ("means whose squares overflow", lambda: sc.calibration_test(sc.Gaussian(with_(MEAN, 1e200, (0, 0)), 1.0), MEAN + 1.0), ValueError, "predictions.moments()", "missing value"),
+    ("features that overflow", lambda: sc.calibration_test(sc.Gaussian(MEAN, 1.0), with_(MEAN + 1.0, -1e308, (0, 0))), ValueError, "features of view 'spread'", "finite"),
     ("both spreads", lambda: sc.Gaussian(MEAN, 1.0, covariance=EYE), ValueError, "scale", "not both"),
     ("no spread", lambda: sc.Gaussian(MEAN), ValueError, "covariance", "either"),
     ("asymmetric covariance", lambda: sc.Gaussian(MEAN, covariance=with_(EYE, 0.5, (0, 1))), ValueError, "covariance", "symmetric"),

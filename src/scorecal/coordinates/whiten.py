@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, full_product
+from .._lib.arrays import Array, array_namespace, check_finite, full_product
 from .._lib.linalg import roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Moved, identity
@@ -114,9 +114,16 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     """
     xp = array_namespace(reference)
     location, covariance, unfitted = location_and_spread(predictions, reference)
-    mean = xp.mean(location, axis=0)
-    spread = location - mean
-    total = xp.mean(covariance, axis=0) + full_product(spread.mT, spread) / location.shape[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = xp.mean(location, axis=0)
+        spread = location - mean
+        total = xp.mean(covariance, axis=0) + full_product(spread.mT, spread) / location.shape[0]
+    check_finite(
+        "predictions.moments()",
+        total,
+        "These are covariances of all predictions together. Likely causes: a mean or a standard deviation that stands "
+        "for a missing value, or predictions in extreme units.",
+    )
     sd = xp.sqrt(xp.linalg.diagonal(total))
     root, inverse, _ = roots_and_inverses(total / (sd[:, None] * sd))
     frame = Affine(mean, sd[:, None] * root, inverse / sd)
