@@ -12,7 +12,10 @@ _FLOATS_AT_ONCE = 4_000_000
 
 
 class Distance(Protocol):
-    """Squared distances between n predictions; `floats_per_pair` is the working memory that one pair needs."""
+    """Squared distances between n predictions; `floats_per_pair` is the number of floats that one pair needs in memory.
+
+    `Euclidean` has all that is asked for here. A distance without finite embeddings needs these methods itself.
+    """
 
     @property
     def n(self) -> int: ...
@@ -25,7 +28,7 @@ class Distance(Protocol):
         ...
 
     def block(self, rows: slice, cols: slice) -> Array:
-        """Squared distances between all rows and all columns."""
+        """Squared distances between all rows and all columns of two slices, (rows, cols)."""
         ...
 
 

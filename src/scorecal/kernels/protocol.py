@@ -15,7 +15,27 @@ _OUTERS = ("gaussian", "imq", "linear")
 class DistributionKernel(Protocol):
     """A kernel between predictions, k(P, Q) = outer(D(P, Q) / bandwidth^2) with a squared Hilbertian distance D.
 
-    `outer` is "gaussian", exp(-t / 2), "imq", 1 / (1 + t), or "linear", the inner product of finite embeddings.
+    Attributes
+    ----------
+    bandwidth : "median" or float
+        Unit of the distance sqrt(D).
+    outer : {"gaussian", "imq", "linear"}
+        k = exp(-t / 2), 1 / (1 + t), or the inner product of the embeddings, which must then be finite.
+
+    Examples
+    --------
+    A kernel between predictions that looks at their means only:
+
+    >>> import scorecal as sc
+    >>> from scorecal.kernels.distances import Euclidean
+    >>> class BetweenMeans:
+    ...     bandwidth, outer = "median", "gaussian"
+    ...
+    ...     def distance(self, predictions, reference, rng):
+    ...         return Euclidean(predictions.moments()[0]), {}
+    >>> predictions, y = sc.experiments.mgm(200, 0.5, rng=0)
+    >>> sc.kccsd_test(predictions, y, distribution_kernel=BetweenMeans(), rng=0).rejects()
+    True
     """
 
     @property
@@ -27,7 +47,26 @@ class DistributionKernel(Protocol):
     def distance(
         self, predictions: Predictions, reference: Array, rng: np.random.Generator
     ) -> tuple[Distance, dict[str, float]]:
-        """Return squared distances between the predictions, and the ground bandwidth if there is one."""
+        """Return squared distances between the predictions, and bandwidths to report on the result.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            The predictions in the coordinates of the test. Those that were mapped have scores, the prior, and draws if
+            they had draws before, but neither moments nor log-densities; `Gaussian` stays `Gaussian` under linear maps.
+        reference : array, shape (n, d)
+            Any array of the library, device and dtype in which to compute.
+        rng : numpy.random.Generator
+            Source of base points and draws.
+
+        Returns
+        -------
+        distance : Distance
+            `kernels.distances.Euclidean(features)` for embeddings (n, p), or an object with `n`, `floats_per_pair`,
+            `pairs(i, j)` and `block(rows, cols)`; not an array.
+        bandwidths : dict
+            Further bandwidths by name, such as that of a ground kernel; may be empty.
+        """
         ...
 
 
@@ -35,11 +74,13 @@ class DistributionKernel(Protocol):
 class FiniteRank(Protocol):
     """A kernel of finite rank between targets, given by the features of its test functions.
 
-    `features(targets, scores)` takes targets and scores (n, d) and returns (n, q). A `separable` kernel has one test
-    function for each dimension, which depends on this dimension only and points along it.
+    A `separable` kernel, whose class says `separable = True`, has one test function for each dimension, which depends
+    on this dimension only and points along it; only such kernels go with marginal coordinates.
     """
 
-    def features(self, targets: Array, scores: Array) -> Array: ...
+    def features(self, targets: Array, scores: Array) -> Array:
+        """Return s.phi(y) + div phi(y), (n, q), for q test functions phi at targets y and scores s, (n, d) each."""
+        ...
 
 
 def as_distribution_kernel(

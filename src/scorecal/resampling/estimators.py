@@ -17,7 +17,20 @@ __all__ = ["Block", "Complete", "Estimator", "Incomplete", "Linear", "LowRank", 
 
 @runtime_checkable
 class Estimator(Protocol):
-    """A choice of pairs. To make one of your own, inherit from this class and define `pairing`."""
+    """A choice of pairs. To make one of your own, inherit from this class and define `pairing`.
+
+    Examples
+    --------
+    Pairs of neighbours inside blocks of ten rows:
+
+    >>> import scorecal as sc
+    >>> class Neighbours(sc.estimators.Estimator):
+    ...     def pairing(self, n):
+    ...         return sc.estimators.Pairing(n, reach=1, size=min(n, 10))
+    >>> predictions, y = sc.experiments.mgm(1000, 0.5, rng=0)
+    >>> sc.kccsd_test(predictions, y, estimator=Neighbours(), rng=0).rejects()
+    True
+    """
 
     def pairing(self, n: int) -> Pairing:
         """Return the pairs of n rows that are averaged."""

@@ -15,11 +15,21 @@ __all__ = ["Null", "RandomSigns", "Signs", "StudentT", "UStatistics"]
 
 @dataclass(frozen=True, eq=False)
 class UStatistics:
-    """For each of V functions: the U-statistic, its null draws, and the contribution of each of the n rows."""
+    """V statistics of the same n rows, with their null draws and the contributions of the rows.
 
-    statistic: Array  # (V,)
-    null: Array | None  # (V, B)
-    contributions: Array  # (V, n); each row sums to its statistic
+    Attributes
+    ----------
+    statistic : array, shape (V,)
+        The statistics: one for most tests, one for each view in `calibration_test`.
+    null : array, shape (V, B), or None
+        B draws of each statistic under the null hypothesis; None where there were no signs.
+    contributions : array, shape (V, n)
+        Share of each row in each statistic; the shares of a statistic sum to it.
+    """
+
+    statistic: Array
+    null: Array | None
+    contributions: Array
 
 
 Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs, with signs or without
@@ -27,15 +37,44 @@ Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs
 
 @runtime_checkable
 class Null(Protocol):
-    """A method that gives the null distribution of several statistics of the same rows.
+    """The protocol of null distributions: any object with the method `distribution` can be given as `null`.
 
-    `distribution` calls `averages(signs)` for each pass over rows and pairs, and returns its statistics with B =
-    `n_resamples` null draws each. All random numbers come from `rng`.
+    Examples
+    --------
+    Rows of one group share a sign, as in a wild cluster bootstrap:
+
+    >>> import numpy as np, scorecal as sc
+    >>> class GroupSigns:
+    ...     def __init__(self, groups):
+    ...         self.index = np.unique(groups, return_inverse=True)[1]
+    ...
+    ...     def distribution(self, averages, pairing, n_resamples, rng):
+    ...         of_groups = rng.integers(2, size=(self.index.max() + 1, n_resamples), dtype=np.uint8)
+    ...         return averages(sc.nulls.Signs(np.packbits(of_groups[self.index]), n_resamples))
+    >>> predictions, y = sc.experiments.mgm(200, 0.5, rng=0)
+    >>> sc.kccsd_test(predictions, y, null=GroupSigns(np.arange(200) // 4), rng=0).rejects()
+    True
     """
 
     def distribution(
         self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
-    ) -> UStatistics: ...
+    ) -> UStatistics:
+        """Return the statistics with `n_resamples` null draws of each.
+
+        Parameters
+        ----------
+        averages : callable
+            `averages(signs)` makes one pass over rows and pairs and returns `UStatistics` whose null draws are the
+            averages of e_i e_j H_ij, one for each column of the signs e; `averages(None)` leaves `null` None, to be set
+            by `dataclasses.replace`. It takes `Signs` only, no other multipliers.
+        pairing : Pairing
+            The pairs that are averaged; `pairing.n` is the number of rows.
+        n_resamples : int
+            Number of draws B.
+        rng : numpy.random.Generator
+            Source of all random numbers.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +95,9 @@ class RandomSigns:
 class StudentT:
     """Student's t, for blocks of rows that are independent and identically distributed: quantiles in place of draws.
 
-    It is the distribution of the mean over blocks, in units of its standard error.
+    It is the distribution of the mean over blocks, in units of its standard error. It needs one statistic that averages
+    pairs inside at least two blocks, hence the estimator `Linear` or `Block`. It is refused by `calibration_test`, with
+    the estimator `LowRank`, and for kernels of finite rank between targets where predictions are not compared.
     """
 
     def distribution(

@@ -15,7 +15,17 @@ _SMALLEST_TILE = 64
 
 @dataclass(frozen=True)
 class Pairing:
-    """The pairs of n rows that are at most `reach` apart, inside the same block of `size` rows."""
+    """The pairs of n rows that are at most `reach` apart, inside the same block of `size` rows.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    reach : int
+        Largest distance between the two rows of a pair, in the order of the table; n for no limit.
+    size : int
+        Number of rows in a block; n for one block. The last block also holds the remaining rows.
+    """
 
     n: int
     reach: int

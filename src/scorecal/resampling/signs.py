@@ -13,7 +13,24 @@ from .gpu.device import is_on_gpu
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """n x n_resamples signs: the bits of `packed`, row by row, 1 for +1 and 0 for -1."""
+    """Signs e of n rows in each of `n_resamples` draws, kept as bits.
+
+    Parameters
+    ----------
+    packed : ndarray of uint8, shape (n * n_resamples / 8,), rounded up
+        ``np.packbits(bits)`` of an array `bits` (n, n_resamples) with 1 for +1 and 0 for -1: all bits in one sequence,
+        row after row, so that a row need not start at a byte. Do not give `axis` to `packbits`, which would pad rows.
+    n_resamples : int
+        Number of draws.
+
+    Examples
+    --------
+    Signs of three rows in two draws:
+
+    >>> import numpy as np, scorecal as sc
+    >>> e = np.array([[1, -1], [-1, -1], [1, 1]])
+    >>> signs = sc.nulls.Signs(np.packbits(e > 0), n_resamples=2)
+    """
 
     packed: np.ndarray
     n_resamples: int
