@@ -153,7 +153,7 @@ def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level:
 
 
 def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
-    """Covariates by name, for the rows that are used."""
+    """Return the given covariates by name, or by default locations and spreads that vary, for the rows in use."""
     if given is None:
         columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
         columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}

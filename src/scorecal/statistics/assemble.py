@@ -46,7 +46,7 @@ def assemble(
 def _finite_rank(
     targets: Array, scores: Array, kernel: Any, grams: Sequence[PairFunction]
 ) -> tuple[PairFunction | Features, Array]:
-    """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed."""
+    """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed; and the targets."""
     features = stein_features(kernel, targets, scores)
     if not grams:
         return Features(lambda rows: features[rows, :]), targets
