@@ -42,6 +42,7 @@ def gfd(
     paired : bool
         Compare row i of `p` with row i of `q` (n = n') instead of all rows with all.
     rng : seed or numpy.random.Generator, optional
+        Source of base points, if any are drawn.
 
     Returns
     -------

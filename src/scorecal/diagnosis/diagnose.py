@@ -55,6 +55,7 @@ def diagnose(
     n_resamples : int
         Number of random signs for the p-values of regions.
     rng : seed or numpy.random.Generator, optional
+        Source of noise, where predictions come with it, and of signs.
 
     Returns
     -------
