@@ -67,9 +67,9 @@ def kccsd_test(
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`. One of your
         own inherits from `estimators.Estimator`.
-    null : "signs", a value of `nulls`, or an object with the method of `nulls.Null`, optional
+    null : {"signs", "student-t"}, a value of `nulls`, or an object with the method of `nulls.Null`, optional
         How the null distribution is found: by default from random signs, or, if `estimator` is "linear", Student's t.
-        `nulls.StudentT()` also goes with "block".
+        "student-t" also goes with "block".
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional

@@ -10,6 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .._lib.checks import check_count
+
 _SMALLEST_TILE = 64
 
 
@@ -30,6 +32,12 @@ class Pairing:
     n: int
     reach: int
     size: int
+
+    def __post_init__(self) -> None:
+        for name in ("n", "reach", "size"):
+            check_count(name, getattr(self, name))
+        if self.size > self.n:
+            raise ValueError(f"`size` must be at most n = {self.n}, for one block, but is {self.size}.")
 
     @property
     def n_blocks(self) -> int:
