@@ -19,6 +19,7 @@ class Joined:
 
     first: Predictions
     second: Predictions
+    made_of = property(lambda self: (self.first, self.second))
 
     @property
     def n(self) -> int:
