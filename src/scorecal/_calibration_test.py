@@ -125,7 +125,8 @@ def calibration_test(
             used.append(view)
             found.append(evaluated)
     if not used:
-        raise ValueError("`views` see nothing here: they all compare predictions, and all predictions are alike.")
+        alike = "`differs(frame)` is False, as where all predictions are alike"
+        raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
     functions, bandwidths = zip(*found, strict=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
     results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options)

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 from .._lib.arrays import Array, array_namespace
+from .._lib.checks import check_not_class
 from ..kernels import DistributionKernel, FiniteRank, Radial
 from ..kernels.protocol import as_distribution_kernel
 from ..predictions import GaussianMixture, Noisable
@@ -156,8 +157,7 @@ class View:
 
     def _check_kernels(self) -> None:
         for name in ("target_kernel", "distribution_kernel"):
-            if isinstance(getattr(self, name), type):
-                raise TypeError(f"`{name}` must be a kernel, not its class {getattr(self, name).__name__}.")
+            check_not_class(name, getattr(self, name), "a kernel")
         if not isinstance(self.target_kernel, FiniteRank | Radial | FrameFeatures):
             raise TypeError(
                 "`target_kernel` must be a kernel such as `kernels.Linear()`, or have a method "
@@ -188,8 +188,8 @@ class View:
             raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
         if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
             raise ValueError(
-                "Marginal coordinates are for test functions of one dimension at a time: `Constant`, `Polynomial` and "
-                f"`Rank`, and not {self.target_kernel!r}."
+                "Marginal coordinates are for test functions of one dimension at a time, `Constant`, `Polynomial`, "
+                f"`Rank`, and others whose class says `separable = True`, and not for {self.target_kernel!r}."
             )
 
 
