@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._inference import infer_all
-from ._lib.arrays import array_namespace, has_values
+from ._lib.arrays import array_namespace, has_values, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .coordinates import Coordinates
 from .parallel.workers import Map
@@ -23,6 +23,7 @@ from .views.naming import blind_spots, message_of, seen_by
 from .views.view import as_views
 
 
+@ignore_overflow
 def calibration_test(
     predictions: Predictions,
     y: Any,

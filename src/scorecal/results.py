@@ -151,8 +151,8 @@ def calibration_result(
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
     check_overflow(statistic, float(np.sum(null)))
-    # With few rows the signs repeat; rounding must not make equal draws differ.
-    tolerance = 64 * precision * np.max(np.abs(null))
+    # With few rows the signs repeat; rounding, of each contribution too, must not make equal draws differ.
+    tolerance = 64 * precision * np.max(np.abs(null)) + len(contributions) * np.finfo(np.float64).smallest_subnormal
     null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
     pvalue = (1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null))
     return CalibrationResult(statistic, pvalue, null, contributions, bandwidths, len(contributions), len(null))

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .._lib.arrays import Array, array_namespace, check_finite, has_values
+from .._lib.arrays import Array, array_namespace, check_finite, check_real, has_values, ignore_overflow
 from .._lib.checks import check_count
 from .capabilities import HasDensity, Prior, Samplable, prior_of, support_of
 
@@ -71,6 +71,7 @@ def describe(predictions: Any, kind: str = "") -> str:
     return f"{type(predictions).__name__}(n={predictions.n}, dim={predictions.dim}{kind and ', ' + kind})"
 
 
+@ignore_overflow
 def evaluate_score(predictions: Predictions, y: Array) -> Array:
     """Scores at `y`, checked, so that invalid scores do not end in a p-value."""
     scores = predictions.score(y)
@@ -86,6 +87,7 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
             f"expected {expected}: the points broadcast against (n, dim) = ({predictions.n}, {predictions.dim})."
         )
     xp = array_namespace(scores)
+    check_real("predictions.score(y)", scores)
     if not xp.isdtype(scores.dtype, "real floating"):
         raise TypeError(f"`predictions.score` returned dtype {scores.dtype}; scores must be real floating numbers.")
     check_finite(
