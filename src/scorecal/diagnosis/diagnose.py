@@ -57,6 +57,7 @@ def diagnose(
     n_resamples : int
         Number of random signs for the p-values of regions.
     rng : seed or numpy.random.Generator, optional
+        Source of noise, where predictions come with it, and of signs.
 
     Returns
     -------
@@ -155,7 +156,7 @@ def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level:
 
 
 def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
-    """Covariates by name, for the rows that are used."""
+    """Return the given covariates by name, or by default locations and spreads that vary, for the rows in use."""
     if given is None:
         columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
         columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
