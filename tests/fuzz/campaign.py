@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,12 @@ class Finding:
         path = folder / f"{self.campaign}-{hashlib.sha256(text.encode()).hexdigest()[:10]}.json"
         path.write_text(json.dumps(vars(self), indent=1) + "\n", encoding="utf-8")
         return path
+
+
+def check_named(error: Exception) -> None:
+    """Raise unless an error of the library names an argument in backticks."""
+    if not re.search(r"`\w+", str(error)):
+        raise AssertionError(f"no argument is named: {type(error).__name__}: {error}") from error
 
 
 def explore(

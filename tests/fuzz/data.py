@@ -28,7 +28,7 @@ class Data(NamedTuple):
 def data_sets(
     draw: Any, *, rows: st.SearchStrategy[int], dims: st.SearchStrategy[int], tame: bool = False
 ) -> dict[str, Any]:
-    """Draw a data set. A `tame` one is float64, with neither far clusters or origins nor nearly singular covariances."""
+    """Draw a data set. A `tame` one is in float64, near its origin, not in clusters, and not nearly singular."""
     n, d = draw(rows), draw(dims)
 
     def table(width: int, elements: st.SearchStrategy[float] = _small) -> list[list[float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,8 @@ def precisions(data: Data, eps: float) -> tuple[Ball, Ball]:
     if data.covariance is not None:
         covariance = exact(np.broadcast_to(data.covariance, (n, d, d)), eps)
         return inverse(covariance)[0], covariance
-    scale = exact(np.broadcast_to(np.reshape(data.scale, (-1, 1) if data.scale.ndim == 1 else data.scale.shape), (n, d)), eps)
+    rows = data.scale[:, None] if data.scale.ndim == 1 else data.scale
+    scale = exact(np.broadcast_to(rows, (n, d)), eps)
     square = scale * scale
     identity = np.eye(d, dtype=Real)
     precision = 1.0 / square
@@ -60,7 +61,7 @@ def precisions(data: Data, eps: float) -> tuple[Ball, Ball]:
 
 def expected(chosen: Chosen, data: Data, eps: float) -> Expected:
     """Return H, bandwidths and granted errors for arithmetic of precision `eps`."""
-    n, d = data.mean.shape
+    n = len(data.mean)
     mean, y = exact(data.mean, eps), exact(data.y, eps)
     precision, covariance = precisions(data, eps)
     scores = times(precision, mean - y)
@@ -106,14 +107,14 @@ def _features(name: str, y: Ball, scores: Ball) -> Ball:
     return exponential(square * -0.5) * (trace - square)
 
 
-
 def _between(
     chosen: Chosen, data: Data, mean: Ball, precision: Ball, covariance: Ball
 ) -> tuple[Ball | None, dict[str, Ball]]:
     """Return k of all pairs of predictions, or of inputs, and its bandwidths."""
     n, d = mean.shape
     eps, names = mean.eps, {}
-    if chosen.test == "ksd" or (chosen.test == "kccsd" and chosen.between == "constant" and chosen.target not in PROFILES):
+    no_pairs = chosen.test == "kccsd" and chosen.between == "constant" and chosen.target not in PROFILES
+    if chosen.test == "ksd" or no_pairs:
         return None, {}
     spread = data.covariance if data.scale is None else data.scale
     own = spread if spread.ndim == (3 if data.scale is None else 1) or spread.shape == (n, d) else np.zeros((n, 1))

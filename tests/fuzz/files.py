@@ -11,6 +11,7 @@ import re
 import resource
 import signal
 import tempfile
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -28,8 +29,41 @@ from .campaign import Campaign
 MEMORY, SECONDS = 4 * 2**30, 60  # what one file may take
 ENDINGS = {"csv": ".csv", "gzip": ".csv.gz", "parquet": ".parquet", "npz": ".npz"}
 COLUMNS = ["--mean", "mu", "--std", "sigma", "--target", "y"]
-ODD = ["", " ", "nan", "NaN", "inf", "-inf", "1e400", "-1e308", "1e308", "5e-324", "0", "-0.0", "-1", "1_000", "1,5", "٣", "0x1p3"]
-ODD += ["x", '"', '""', "a\nb", "a\rb", "\x00", "\x1b[31m", "\ufeff", "é", "1;2", "1\t2", "1.0000000000000002", " 2 ", "+3", "9" * 400]
+NOT_NUMBERS = [
+    "",
+    " ",
+    "x",
+    "1_000",
+    "1,5",
+    "1;2",
+    "1\t2",
+    '"',
+    '""',
+    "0x1p3",
+    "a\nb",
+    "\x00",
+    "\x1b[31m",
+    "\ufeff",
+    "é",
+]
+NUMBERS = [
+    "nan",
+    "NaN",
+    "inf",
+    "-inf",
+    "1e400",
+    "-1e308",
+    "1e308",
+    "5e-324",
+    "0",
+    "-0.0",
+    "-1",
+    "+3",
+    " 2 ",
+    "٣",
+    "9" * 400,
+]
+ODD = [*NOT_NUMBERS, *NUMBERS, "1.0000000000000002"]
 _HIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _numbers = st.integers(-40, 40).map(lambda k: str(k / 8))
 
@@ -38,7 +72,7 @@ _numbers = st.integers(-40, 40).map(lambda k: str(k / 8))
 def mutations(draw: Any) -> list[Any]:
     """Draw a change of bytes: its kind, a place as a share of the file, and a value."""
     kind = draw(st.sampled_from(["flip", "set", "insert", "delete", "repeat", "cut"]))
-    likely = st.sampled_from(list(b"0123456789.-eE,;\"\n\r \t#"))
+    likely = st.sampled_from(list(b'0123456789.-eE,;"\n\r \t#'))
     return [kind, draw(st.floats(0, 1, width=32)), draw(likely | st.integers(0, 255))]
 
 
@@ -154,7 +188,13 @@ def check(case: dict[str, Any]) -> None:
         path = Path(folder) / f"file{ENDINGS[case['kind']]}"
         path.write_bytes(data)
         try:
-            with guarded(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            with (
+                guarded(),
+                warnings.catch_warnings(),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(errors),
+            ):
+                warnings.simplefilter("default")  # tests turn warnings into errors; the command line prints them
                 status = main(["test", str(path), *columns, *case["options"], "--n-resamples", "19"])
         except TooSlow:
             raise AssertionError(f"it took more than {SECONDS} s") from None

@@ -16,7 +16,6 @@ from .ball import Ball, Real, exact, exponential, median, power, rounded, total
 CANCELLATION = 1e-2
 
 
-
 def differences(rows: Ball) -> Ball:
     """Differences of all pairs of rows, (n, n, d)."""
     return rows[:, None, :] - rows[None, :, :]
@@ -127,7 +126,7 @@ def tilted(covariance: np.ndarray, bandwidth: float) -> tuple[np.longdouble, np.
 
 def sampled_fisher(at_base: Ball, ground: np.ndarray | None) -> Ball:
     """GFD of scores at base points (n, m, d), or KGFD with the Gram matrix of the points: the V-statistic."""
-    n, m, _ = at_base.shape
+    m = at_base.shape[1]
     gap = at_base[:, None, ...] - at_base[None, ...]
     flat = total(gap * gap, 3)
     if ground is None:

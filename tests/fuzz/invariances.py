@@ -1,4 +1,4 @@
-"""Campaign: what must not change a result: order of rows, units, origin, rotation, tiles, workers, backends, repetition.
+"""Campaign: what must not change a result: order of rows, units, origin, rotation, tiles, workers, backend.
 
 Data sets are tame: what remains of a change is rounding, and its tolerance is a small part of the null draws.
 """
@@ -15,7 +15,7 @@ from scorecal._inference import infer_all
 from scorecal._kccsd import kccsd_statistic
 from scorecal.resampling.options import as_options
 
-from .campaign import Campaign
+from .campaign import Campaign, check_named
 from .data import Data, arrays, data_sets
 
 B = 39
@@ -53,7 +53,7 @@ def check(case: dict[str, Any]) -> None:
         try:
             before = result(case, data)
         except (TypeError, ValueError) as error:
-            assert "`" in str(error), f"no argument is named: {error}"
+            check_named(error)
             return
         after, unit = dict(before), 1.0
         if change in CHANGES:
@@ -79,7 +79,10 @@ def result(case: dict[str, Any], data: Data, unit: float = 1.0) -> dict[str, np.
         return {"bias": np.array(found.bias), "ratio": np.array(found.confidence_ratio)}
     if case["test"] == "calibration":
         found = sc.calibration_test(predictions, data.y, n_resamples=B, rng=rng)
-        return {"draws: pvalue": np.array(found.pvalue), **{view.name: np.array(view.statistic) for view in found.views}}
+        return {
+            "draws: pvalue": np.array(found.pvalue),
+            **{view.name: np.array(view.statistic) for view in found.views},
+        }
     test = sc.skce_test if case["test"] == "skce" else sc.kccsd_test
     options = kernels(case, data, unit)
     if case["test"] == "skce":
@@ -90,7 +93,10 @@ def result(case: dict[str, Any], data: Data, unit: float = 1.0) -> dict[str, np.
 def numbers(found: Any, unit: float = 1.0) -> dict[str, np.ndarray]:
     """Return the numbers of a result; the KCCSD has the unit 1 / y^2."""
     scaled = {"statistic": found.statistic, "rows": found.contributions, "draws": found.null_distribution}
-    return {**{name: np.asarray(part) * unit**2 for name, part in scaled.items()}, "draws: pvalue": np.array(found.pvalue)}
+    return {
+        **{name: np.asarray(part) * unit**2 for name, part in scaled.items()},
+        "draws: pvalue": np.array(found.pvalue),
+    }
 
 
 def gaussian(data: Data, array: Any = np.asarray) -> sc.Gaussian:
@@ -116,7 +122,7 @@ def kernels(case: dict[str, Any], data: Data, unit: float = 1.0, array: Any = np
 
 def changed(data: Data, change: str, order: np.ndarray, unit: float, case: dict[str, Any]) -> Data:
     """Return the same data with rows in another order, in other units, moved, or turned."""
-    n, d = data.mean.shape
+    d = data.mean.shape[1]
     scale, covariance = data.scale, data.covariance
     if change == "rows":
         scale = scale if scale is None or scale.ndim == 0 else scale[order]

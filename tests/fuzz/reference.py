@@ -1,6 +1,5 @@
 """Campaign: the tests of `scorecal` against a slow reference in long double, with the tolerance of its error bounds."""
 
-import re
 import warnings
 from typing import Any
 
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 import scorecal as sc
 
 from .ball import Ball, smallest, total
-from .campaign import Campaign
+from .campaign import Campaign, check_named
 from .data import CONTAINERS, Data, arrays, contained, data_sets
 from .expected import PROFILES, Chosen, Expected, expected
 
@@ -48,20 +47,25 @@ def check(case: dict[str, Any]) -> None:
         try:
             found = _library(chosen, data, case["containers"], case["rng"])
         except (TypeError, ValueError) as error:
-            assert re.search(r"`\w+", str(error)), f"no argument is named: {error}"
+            check_named(error)
             found = None
     for each in heard:
         assert each.category is UserWarning, f"{each.category.__name__}: {each.message}"
     if found is None or any("cannot resolve" in str(each.message) for each in heard):
         return
     if chosen.test == "ksd":
-        first = [part[:1] if part is not None and part.ndim == 3 else part for part in (data.scale, data.covariance)]
-        scale = data.scale if data.scale is None or data.scale.ndim == 0 else data.scale[:1]
-        data = data._replace(mean=np.repeat(data.mean[:1], len(data.mean), axis=0), covariance=first[1])
-        data = data._replace(scale=scale if scale is None or scale.ndim == 0 else np.repeat(scale, len(data.mean), 0))
+        data = _of_one(data)
     eps = max(float(np.finfo(part.dtype).eps) for part in (data.mean, data.y))
     with np.errstate(all="ignore"):
         compare(found, expected(chosen, data, eps), case["rng"])
+
+
+def _of_one(data: Data) -> Data:
+    """Return the data with the first prediction for every target."""
+    first = np.zeros(len(data.mean), dtype=int)
+    scale = data.scale if data.scale is None or data.scale.ndim == 0 else data.scale[first]
+    covariance = data.covariance if data.covariance is None or data.covariance.ndim == 2 else data.covariance[first]
+    return data._replace(mean=data.mean[first], scale=scale, covariance=covariance)
 
 
 def _chosen(case: dict[str, Any], data: Data) -> Chosen:

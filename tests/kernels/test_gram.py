@@ -47,6 +47,14 @@ def test_predictions_far_from_others_do_not_hide_distances_between_those(kernel)
     np.testing.assert_allclose(gram(slice(0, 20), slice(0, 20))[i, j], expected, rtol=1e-6)
 
 
+def test_clusters_far_apart_keep_their_own_distances_in_float32():
+    """Three rows are near 0, where float32 has digits, and six near 1e8, where it has none for the three."""
+    mean = np.array([0.0, 1.0, 3.0, *[1e8] * 6], dtype=np.float32)
+    gram, _ = distribution_gram(K.Wasserstein(bandwidth=1.0), sc.Gaussian(mean, np.float32(1.0)), mean[:, None], None)
+    expected = np.exp(-np.array([1.0, 9.0, 4.0]) / 2)
+    np.testing.assert_allclose(gram(slice(0, 3), slice(0, 3))[np.triu_indices(3, 1)], expected, rtol=1e-6)
+
+
 class OnGrid(np.random.Generator):
     """Draws that float32 holds exactly at every offset."""
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, like
-from .._lib.linalg import centre
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, like
+from .._lib.linalg import centre, norms_cancel
 from ..pairwise import PairFunction, Product, half_distances
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
@@ -66,8 +66,10 @@ def gram_of(distance: Distance, bandwidth: Array, outer: str) -> Gram:
     """Return the Gram matrix of the kernel on a distance, to be evaluated block by block."""
     if isinstance(distance, Euclidean):
         check_outer(outer)
-        features = distance.features if outer == "linear" else centre(distance.features)
-        return EmbeddingGram(features / bandwidth, outer)  # centred first, for a large offset would round away digits
+        linear = outer == "linear"
+        return EmbeddingGram(
+            distance.features / bandwidth if linear else _in_units(distance.features, bandwidth), outer
+        )
     check_outer(outer, ("gaussian", "imq"))  # "linear" needs a finite embedding
     return DistanceGram(distance, bandwidth, outer)
 
@@ -79,7 +81,19 @@ def constant_gram(reference: Array) -> EmbeddingGram:
 
 def radial_gram(inputs: Array, bandwidth: Array, kernel: Radial) -> EmbeddingGram:
     """Return the Gram matrix between inputs; a Gaussian one can be merged with the kernel between targets."""
-    return EmbeddingGram(centre(inputs) / bandwidth, "gaussian" if isinstance(kernel, Gaussian) else kernel)
+    return EmbeddingGram(_in_units(inputs, bandwidth), "gaussian" if isinstance(kernel, Gaussian) else kernel)
+
+
+def _in_units(features: Array, bandwidth: Array) -> Array:
+    """Return features (n, p) in units of the bandwidth, centred first, since a large offset would round away digits.
+
+    Where rows are far apart, no row is near the centre of all others: they are then in float64, if there is one.
+    """
+    rows = centre(features) / bandwidth
+    wide = accumulation_dtype(features)
+    if rows.dtype == wide or not norms_cancel(rows, n_spared=0):
+        return rows
+    return centre(array_namespace(features).astype(features, wide)) / bandwidth
 
 
 def distribution_gram(
