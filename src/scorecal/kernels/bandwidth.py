@@ -1,6 +1,7 @@
 """The median heuristic."""
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +34,22 @@ def target_bandwidth(kernel: Any, targets: Array) -> Array | None:
     return resolve_bandwidth(kernel.bandwidth, Euclidean(targets), targets)
 
 
+@dataclass(frozen=True, eq=False)
+class _Scaled(Euclidean):
+    """Distances in a unit. Squares of very large or small numbers would overflow or underflow.
+
+    Differences are divided, and not features: a row far from the others would round away the digits in which these
+    differ.
+    """
+
+    unit: Array
+
+    def pairs(self, i: Array, j: Array) -> Array:
+        xp = array_namespace(self.features)
+        gaps = xp.take(self.features, i, axis=0) - xp.take(self.features, j, axis=0)
+        return xp.sum((gaps / self.unit) ** 2, axis=-1)
+
+
 def median_distance(distance: Distance, reference: Array) -> Array:
     """Median of the distances (not squared) over pairs of different rows, as a 0-d array.
 
@@ -46,8 +63,7 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     if isinstance(distance, Euclidean):
         unit = xp.max(xp.abs(distance.features - distance.features[:1, :]))
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))
-        # Differences are taken pair by pair: those from one row would lose the others if it is far from them.
-        distance = Euclidean(distance.features, unit)
+        distance = _Scaled(distance.features, unit)
     squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
     total = squared.shape[0]
     zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)

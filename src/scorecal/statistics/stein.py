@@ -37,16 +37,13 @@ class GaussianStein:
     bilinear: PairFunction
     scores: Array
     bandwidth: Array  # of the targets, the last columns of `features`
+    floats_per_pair: int
 
     @property
     def features(self) -> Array:
         """Rows between which the Gaussian kernel is evaluated, in units of its bandwidths."""
         exponent = self.exponent
         return exponent.left[:, :-2] if isinstance(exponent, Product) else exponent.a
-
-    @property
-    def floats_per_pair(self) -> int:
-        return 2 + self.exponent.floats_per_pair + self.bilinear.floats_per_pair
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         exponent = self.exponent(rows, cols)
@@ -79,7 +76,7 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
         a = a + 0.5 * constant
         both, ones = [u, y * precision], xp.ones_like(a)
         bilinear = Product(xp.concat([*both, a, ones], axis=1), xp.concat([*both, ones, a], axis=1))
-    return GaussianStein(exponent, bilinear, scores, bandwidth)
+    return GaussianStein(exponent, bilinear, scores, bandwidth, 2 + exponent.floats_per_pair + bilinear.floats_per_pair)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +93,7 @@ class RadialStein:
     gradient: PairFunction
     distance: PairFunction  # -t / 2
     scale: Array  # -4 slope / sigma^2
-
-    @property
-    def floats_per_pair(self) -> int:
-        return 8 + self.gradient.floats_per_pair + self.distance.floats_per_pair
+    floats_per_pair: int
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         product = self.distance(rows, cols)
@@ -114,4 +108,6 @@ def radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array
     factor = 2.0 * kernel.slope / bandwidth**2
     constant = -factor * (targets.shape[1] + 2.0 * kernel.offset)
     gradient = sum_of_differences(scores, -factor * y, constant, far=norms_cancel(y / bandwidth))
-    return RadialStein(kernel, Product(scores, scores), gradient, half_distances(y / bandwidth), -2.0 * factor)
+    distance = half_distances(y / bandwidth)
+    memory = 8 + gradient.floats_per_pair + distance.floats_per_pair
+    return RadialStein(kernel, Product(scores, scores), gradient, distance, -2.0 * factor, memory)
