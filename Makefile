@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test tutorials docs lint bench clean
+.PHONY: demo test fuzz tutorials docs lint bench clean
 
 demo: .venv/.cli
 	$(BIN)/scorecal demo
@@ -11,6 +11,11 @@ demo: .venv/.cli
 # One thread a process: with a process for each core, more would only get into each other's way.
 test: .venv/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+# Look for inputs that break a promise: make fuzz MINUTES=30 SEED=123
+MINUTES ?= 5
+fuzz: .venv/.dev
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(CAMPAIGNS)
 
 tutorials: .venv/.dev
 	for tutorial in docs/tutorials/*.py; do echo "$$tutorial"; OMP_NUM_THREADS=1 $(BIN)/python "$$tutorial" || exit 1; done

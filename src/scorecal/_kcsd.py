@@ -126,7 +126,9 @@ def ksd_test(
         One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
-    target_kernel, coordinates, n_resamples, estimator, null, memory, workers, precision, rng
+    target_kernel : optional
+        `kernels.Gaussian` (the default) or `kernels.IMQ`.
+    coordinates, n_resamples, estimator, null, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Returns
@@ -199,7 +201,7 @@ def _stein_statistic(
     grams, bandwidths = [], {}
     if inputs is not None and input_kernel is not None:
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)
-        grams, bandwidths = [radial_gram(inputs / width, input_kernel)], {"input": width}
+        grams, bandwidths = [radial_gram(inputs, width, input_kernel)], {"input": width}
     width = target_bandwidth(kernel, located.targets)
     function, reference = assemble(located.targets, located.scores, kernel, width, grams)
     return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates)

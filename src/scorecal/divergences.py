@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._lib.arrays import Array, array_namespace, has_values, like, to_numpy
+from ._lib.arrays import Array, array_namespace, full_product, has_values, like, to_numpy
 from ._lib.checks import as_generator, check_count
 from ._lib.linalg import symmetric_root
 from .kernels import GFD, KGFD, MMD, DistributionKernel, Radial, Wasserstein
@@ -14,7 +14,7 @@ from .kernels.bandwidth import resolve_bandwidth
 from .kernels.base import base_measure
 from .kernels.distances import Distance, pairwise
 from .kernels.gram import gram_of
-from .kernels.protocol import as_distribution_kernel
+from .kernels.protocol import as_distribution_kernel, distance_of
 from .kernels.radial import with_bandwidth
 from .predictions import Gaussian, Predictions, check_predictions, draw_samples, evaluate_score, held_array
 from .predictions.join import check_joinable, join
@@ -42,6 +42,7 @@ def gfd(
     paired : bool
         Compare row i of `p` with row i of `q` (n = n') instead of all rows with all.
     rng : seed or numpy.random.Generator, optional
+        Source of base points, if any are drawn.
 
     Returns
     -------
@@ -199,13 +200,13 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     reference = _reference(p)
     if isinstance(kernel, GFD | KGFD) and isinstance(kernel.base, str):  # "match" refers to `p` alone
         kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng).spawn(1)[0]))
-    distance, found = kernel.distance(p, reference, as_generator(rng))
+    distance, found = distance_of(kernel, p, p.n, reference, as_generator(rng))
     gram = gram_of(distance, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
     if q is None:
         return gram(slice(0, p.n), slice(0, p.n))
     if isinstance(kernel, KGFD | MMD):  # the ground bandwidth also is that of `p` alone
         kernel = replace(kernel, ground=with_bandwidth(kernel.ground, found["ground"]))  # type: ignore[arg-type]
-    joined, _ = kernel.distance(join(p, q, draws_apart=True), reference, as_generator(rng))
+    joined, _ = distance_of(kernel, join(p, q, draws_apart=True), p.n + q.n, reference, as_generator(rng))
     _check_same(distance, joined, reference)
     gram = gram_of(joined, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
     return gram(slice(0, p.n), slice(p.n, p.n + q.n))
@@ -244,7 +245,7 @@ def _gaussian_fisher(p: Gaussian, q: Gaussian, paired: bool) -> Array:
     else:
         gap, shift = precision[:, None, ...] - precision2[None, ...], q.score(mean[:, None, :])
         covariance = covariance[:, None, ...]
-    return xp.linalg.trace(gap @ covariance @ gap) + xp.sum(shift**2, axis=-1)
+    return xp.linalg.trace(full_product(gap, covariance, gap)) + xp.sum(shift**2, axis=-1)
 
 
 def _root(squared: Array) -> Array:
@@ -259,7 +260,7 @@ def _bures(p: Any, q: Any) -> Array:
     (mean, covariance), (mean2, covariance2) = p.moments(), q.moments()
     xp = array_namespace(mean)
     root = symmetric_root(covariance)[:, None, ...]
-    inner = xp.linalg.eigvalsh(root @ covariance2[None, ...] @ root)
+    inner = xp.linalg.eigvalsh(full_product(root, covariance2[None, ...], root))
     overlap = xp.sum(xp.sqrt(xp.maximum(inner, 0.0)), axis=-1)
     traces = xp.linalg.trace(covariance)[:, None] + xp.linalg.trace(covariance2)[None, :]
     squared = xp.sum((mean[:, None, :] - mean2[None, ...]) ** 2, axis=-1) + traces - 2.0 * overlap

@@ -150,17 +150,17 @@ def calibration_result(
     statistic: float, null: np.ndarray, contributions: np.ndarray, bandwidths: Mapping[str, float], precision: float
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
-    check_overflow(statistic, float(np.sum(null)))
-    # With few rows the signs repeat; rounding must not make equal draws differ.
-    tolerance = 64 * precision * np.max(np.abs(null))
+    check_overflow(statistic, null)
+    # With few rows the signs repeat; rounding, of each contribution too, must not make equal draws differ.
+    tolerance = 64 * precision * np.max(np.abs(null)) + len(contributions) * np.finfo(np.float64).smallest_subnormal
     null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
     pvalue = (1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null))
     return CalibrationResult(statistic, pvalue, null, contributions, bandwidths, len(contributions), len(null))
 
 
-def check_overflow(*values: float) -> None:
+def check_overflow(*values: float | np.ndarray) -> None:
     """Raise if a value is not finite."""
-    if not np.all(np.isfinite(values)):
+    if not all(np.all(np.isfinite(each)) for each in values):
         raise ValueError(
             "The statistic overflowed: `y`, the scores or the distances between predictions, in units of their "
             "bandwidths, are too large for their dtype. Likely causes: float32 arrays (convert them to float64), "

@@ -23,6 +23,48 @@ def test_outer_functions(outer):
     np.testing.assert_allclose(gram(slice(0, N), slice(0, N)), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kernel", [K.Wasserstein(), K.MMD(K.Gaussian(0.3)), K.MMD(K.IMQ(0.3), n_samples=3)])
+def test_an_offset_of_the_units_costs_no_digit(kernel):
+    """Means on a grid that float32 holds exactly, here and 4096 away."""
+    mean = (np.round(64 * np.random.default_rng(1).normal(size=(20, 2))) / 64).astype(np.float32)
+
+    def found(offset):
+        predictions = sc.Gaussian(mean + np.float32(offset), np.float32(0.25))
+        gram, _ = distribution_gram(kernel, predictions, predictions.mean, OnGrid())
+        return gram(slice(0, 20), slice(0, 20))
+
+    np.testing.assert_allclose(found(4096), found(0), rtol=2e-5)
+
+
+@pytest.mark.parametrize("kernel", [K.MMD(K.Gaussian(1.0)), K.MMD(K.Gaussian(1.0), n_samples=3)])
+def test_predictions_far_from_others_do_not_hide_distances_between_those(kernel):
+    """Norms of 1e9 bandwidths would cancel: a block must agree with its pairs, which are computed from differences."""
+    mean = np.random.default_rng(1).normal(size=(20, 2))
+    mean[10:] += 1e9
+    gram, bandwidths = distribution_gram(kernel, sc.Gaussian(mean, 0.5), mean, np.random.default_rng(0))
+    i, j = np.triu_indices(20, 1)
+    expected = np.exp(-0.5 * gram.distance.pairs(i, j) / float(bandwidths["distribution"]) ** 2)
+    np.testing.assert_allclose(gram(slice(0, 20), slice(0, 20))[i, j], expected, rtol=1e-6)
+
+
+def test_clusters_far_apart_keep_their_own_distances_in_float32():
+    """Three rows are near 0, where float32 has digits, and six near 1e8, where it has none for the three."""
+    mean = np.array([0.0, 1.0, 3.0, *[1e8] * 6], dtype=np.float32)
+    gram, _ = distribution_gram(K.Wasserstein(bandwidth=1.0), sc.Gaussian(mean, np.float32(1.0)), mean[:, None], None)
+    expected = np.exp(-np.array([1.0, 9.0, 4.0]) / 2)
+    np.testing.assert_allclose(gram(slice(0, 3), slice(0, 3))[np.triu_indices(3, 1)], expected, rtol=1e-6)
+
+
+class OnGrid(np.random.Generator):
+    """Draws that float32 holds exactly at every offset."""
+
+    def __init__(self):
+        super().__init__(np.random.PCG64(0))
+
+    def standard_normal(self, size):
+        return np.round(16 * super().standard_normal(size)) / 16
+
+
 ALL_KERNELS = st.sampled_from(
     [
         K.GFD(),

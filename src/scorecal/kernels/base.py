@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, like
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, full_product, like
 from .._lib.checks import check_count
 from ..predictions import (
     Gaussian,
@@ -18,6 +18,7 @@ from ..predictions import (
     prior_of,
     support_of,
 )
+from ..predictions.protocol import without_draws
 
 DEFAULT_N_BASE = 10
 _DRAWS_TO_MATCH = 10  # from each prediction
@@ -79,12 +80,12 @@ def _match(predictions: Predictions, reference: Array, rng: np.random.Generator)
         means, within = xp.reshape(draws, (-1, predictions.dim)), 0.0
     else:
         raise TypeError(
-            f'`base="match"` needs the moments of the predictions, or draws, but {type(predictions).__name__} offers '
-            "neither. Give a `Gaussian` of one row, or leave `base` unset."
+            '`base="match"` needs the moments of all predictions, or draws, but `sample(n_samples, rng)` is missing '
+            f"from {without_draws(predictions)}. Give a `Gaussian` of one row, or leave `base` unset."
         )
     mean = xp.mean(means, axis=0, keepdims=True)
     spread = means - mean
-    return Gaussian(mean, covariance=within + spread.mT @ spread / means.shape[0])
+    return Gaussian(mean, covariance=within + full_product(spread.mT, spread) / means.shape[0])
 
 
 def base_scores(

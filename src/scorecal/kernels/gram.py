@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, like
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, like
 from .._lib.cached import cached_property
-from .._lib.linalg import distance_factors
-from ..pairwise import Product
+from .._lib.linalg import centre, norms_cancel
+from ..pairwise import PairFunction, Product, half_distances
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
-from .protocol import DistributionKernel, check_outer
+from .protocol import DistributionKernel, check_outer, distance_of
 from .radial import Gaussian, Radial
 
 
@@ -28,9 +28,8 @@ class EmbeddingGram:
         return 3 if isinstance(self.outer, str) else 5
 
     @cached_property
-    def _product(self) -> Product:
-        linear = self.outer == "linear"
-        return Product(*((self.features, self.features) if linear else distance_factors(self.features)))
+    def _product(self) -> PairFunction:
+        return Product(self.features, self.features) if self.outer == "linear" else half_distances(self.features)
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)
@@ -67,7 +66,10 @@ def gram_of(distance: Distance, bandwidth: Array, outer: str) -> Gram:
     """Return the Gram matrix of the kernel on a distance, to be evaluated block by block."""
     if isinstance(distance, Euclidean):
         check_outer(outer)
-        return EmbeddingGram(distance.features / bandwidth, outer)
+        linear = outer == "linear"
+        return EmbeddingGram(
+            distance.features / bandwidth if linear else _in_units(distance.features, bandwidth), outer
+        )
     check_outer(outer, ("gaussian", "imq"))  # "linear" needs a finite embedding
     return DistanceGram(distance, bandwidth, outer)
 
@@ -77,16 +79,28 @@ def constant_gram(reference: Array) -> EmbeddingGram:
     return EmbeddingGram(array_namespace(reference).zeros_like(reference[:, :1]), "gaussian")
 
 
-def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram:
+def radial_gram(inputs: Array, bandwidth: Array, kernel: Radial) -> EmbeddingGram:
     """Return the Gram matrix between inputs; a Gaussian one can be merged with the kernel between targets."""
-    return EmbeddingGram(features, "gaussian" if isinstance(kernel, Gaussian) else kernel)
+    return EmbeddingGram(_in_units(inputs, bandwidth), "gaussian" if isinstance(kernel, Gaussian) else kernel)
+
+
+def _in_units(features: Array, bandwidth: Array) -> Array:
+    """Return features (n, p) in units of the bandwidth, centred first, since a large offset would round away digits.
+
+    Where rows are far apart, no row is near the centre of all others: they are then in float64, if there is one.
+    """
+    rows = centre(features) / bandwidth
+    wide = accumulation_dtype(features)
+    if rows.dtype == wide or not norms_cancel(rows, n_spared=0):
+        return rows
+    return centre(array_namespace(features).astype(features, wide)) / bandwidth
 
 
 def distribution_gram(
     kernel: DistributionKernel, predictions: Predictions, reference: Array, rng: np.random.Generator
 ) -> tuple[Gram, dict[str, Any]]:
     """Return the Gram matrix of the kernel between predictions, to be evaluated block by block, and its bandwidths."""
-    distance, bandwidths = kernel.distance(predictions, reference, rng)
+    distance, bandwidths = distance_of(kernel, predictions, reference.shape[0], reference, rng)
     if isinstance(distance, Euclidean):
         distance = Euclidean(like(distance.features, reference))
     bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)

@@ -12,6 +12,7 @@ from multiprocessing import current_process
 from typing import Any, TypeVar
 
 from .._lib.cores import cpu_count
+from .._lib.extras import needs
 from .dask import DIED, WorkerDiedError, is_dask, on_cluster
 from .sharing import from_file, on_file
 from .threads import run_on_one_core
@@ -94,7 +95,7 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number:
         from joblib.externals.loky import ProcessPoolExecutor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
     except ImportError:
-        raise ImportError('More than one worker needs joblib: pip install "scorecal[reproduce]".') from None
+        raise needs("More than one worker needs joblib", "reproduce") from None
     pool = ProcessPoolExecutor(number, initializer=_end_with, initargs=(os.getpid(),), env=_ONE_CORE)
     waiting = iter(tasks)
 

@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
+from .._lib.arrays import (
+    Array,
+    array_namespace,
+    as_arrays,
+    as_float,
+    check_finite,
+    device_of,
+    full_product,
+    has_values,
+    like,
+)
 from .categorical import check_sums_to_one
 from .noisy import Noisy, check_level
 from .protocol import describe
@@ -132,11 +142,14 @@ class GaussianMixture:
         mean = xp.sum(weights * self.means, axis=-2)
         spread = self.means - mean[:, None, :]
         variances = xp.sum(weights * (self.scales**2 + xp.zeros_like(self.means)), axis=-2)
-        between = (weights * spread).mT @ spread
+        between = full_product((weights * spread).mT, spread)
         return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
 
     def noisy(self, level: float) -> Noisy:
-        """Predictions of targets with noise of `level` predictive standard deviations in each dimension."""
+        """Predictions of targets with noise of `level` predictive standard deviations in each dimension.
+
+        Tests draw the noise and add it to the targets; give them the targets without noise.
+        """
         check_level(level)
         xp = array_namespace(self.means)
         noise_sd = level * xp.sqrt(xp.linalg.diagonal(self.moments()[1]))
