@@ -408,12 +408,7 @@ def in_daemon(queue):
     queue.put(sorted(map_tasks(abs, [-1, 2, -3], 2)))
 
 
-def test_spread_does_not_end_a_process_that_may_not_start_others():
-    """joblib then stays in it, and what ends orphans must not take it for one."""
-    import joblib
-
-    with joblib.parallel_config(backend="threading"):
-        assert sorted(map_tasks(abs, [-1, 2, -3], 2)) == [1, 2, 3]
+def test_a_process_that_may_not_start_others_does_the_tasks_itself():
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     process = context.Process(target=in_daemon, args=(queue,), daemon=True)

@@ -9,7 +9,7 @@ import sys
 import termios
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,11 +18,12 @@ import pytest
 import torch
 from backends import make_backend
 from distributed import Client
-from processes import is_gone, wait_until
+from processes import is_gone, run_script, wait_until
 
 import scorecal as sc
 from scorecal.pairwise import Features
 from scorecal.parallel.dask import WorkerDiedError, on_cluster
+from scorecal.parallel.workers import map_tasks
 from scorecal.resampling import ComputeOptions, RandomSigns, u_statistics
 from scorecal.resampling.estimators import Complete
 from scorecal.resampling.tiles import PairSumJob, groups_of_strips
@@ -49,6 +50,9 @@ def workers_called(name):
     elif name == "pool":
         with spawning.Pool(2) as pool:
             yield pool.imap
+    elif name == "threads":
+        with ThreadPoolExecutor(2) as executor:
+            yield executor.map
     else:
         yield name
 
@@ -63,7 +67,7 @@ def check_same(result, expected):
     )
 
 
-@pytest.mark.parametrize("name", [1, 2, "executor", "pool", map])
+@pytest.mark.parametrize("name", [1, 2, "executor", "pool", "threads", map])
 def test_processes_and_maps_give_the_numbers_of_threads(data, by_threads, name):
     with workers_called(name) as workers:
         for test, expected in zip((sc.kccsd_test, sc.calibration_test), by_threads, strict=True):
@@ -182,6 +186,93 @@ def test_features_stay_in_this_process():
     unpicklable = Features(lambda rows: values[rows, :])
     here, there = (u_statistics([unpicklable], values, signs, options=ComputeOptions(workers=w)) for w in (None, 2))
     np.testing.assert_array_equal(here.null, there.null)
+
+
+def test_a_worker_has_one_core_and_may_have_workers_of_its_own():
+    def cores_and_nested_sum(task):  # local functions are sent whole: workers need not import this module
+        import joblib
+
+        return joblib.cpu_count(), os.environ["OMP_NUM_THREADS"], sum(map_tasks(abs, [-1, -2, -task], 2))
+
+    assert sorted(map_tasks(cores_and_nested_sum, [3, 4], 2)) == [(1, "1", 6), (1, "1", 7)]
+
+
+def test_an_error_of_a_task_ends_all_others_without_another_word(tmp_path, capfd):
+    def fail_beside_others(task):
+        if task == 0:
+            wait_until((tmp_path / "begun").exists)
+            raise ArithmeticError("in the first task")
+        (tmp_path / "begun").touch()
+        threading.Event().wait()
+
+    with pytest.raises(ArithmeticError, match="in the first task"):
+        list(map_tasks(fail_beside_others, range(10), 2))
+    wait_until(lambda: not multiprocessing.active_children())
+    assert not capfd.readouterr().err
+
+
+EXECUTOR_OF_ONES_OWN = """
+import os, threading, time
+from pathlib import Path
+import joblib
+from joblib.externals.loky import get_reusable_executor
+import scorecal as sc
+
+def wait_for(path):
+    Path(f"{os.getpid()}.mark").touch()
+    while not path.exists():
+        time.sleep(0.02)
+    return 1
+
+def loop():
+    print(joblib.Parallel(2)(joblib.delayed(wait_for)(Path("tested")) for _ in range(4)))
+
+def end_executor():
+    loop_is_over.wait()
+    executor = get_reusable_executor(2)
+    executor.submit(wait_for, Path("again"))
+    ending.set()
+    executor.shutdown(wait=True)
+
+def test():
+    result = sc.kccsd_test(*sc.experiments.mgm(900, 0.1, rng=0), n_resamples=19, workers=2, rng=0)
+    print(result.pvalue)
+
+loop_is_over, ending = threading.Event(), threading.Event()
+threads = [threading.Thread(target=target) for target in (loop, end_executor)]
+for thread in threads:
+    thread.start()
+while len(list(Path().glob("*.mark"))) < 2:
+    time.sleep(0.02)
+test()
+Path("tested").touch()
+threads[0].join()
+loop_is_over.set()
+ending.wait()
+test()
+Path("again").touch()
+threads[1].join()
+"""
+
+
+def test_an_executor_of_joblib_that_is_in_use_is_left_alone(tmp_path):
+    """A loop that waits for our test to end; and an executor that waits for it, in turn, before it ends itself."""
+    printed = run_script(tmp_path, EXECUTOR_OF_ONES_OWN, cwd=tmp_path)
+    assert printed == "0.05\n[1, 1, 1, 1]\n0.05\n"
+
+
+def test_threads_may_have_workers_at_the_same_time(tmp_path):
+    script = """
+from concurrent.futures import ThreadPoolExecutor
+import scorecal as sc
+
+def test(n):
+    return sc.kccsd_test(*sc.experiments.mgm(n, 0.1, rng=0), n_resamples=19, workers=2, rng=0).pvalue
+
+with ThreadPoolExecutor(3) as pool:
+    print(*pool.map(test, [900, 2500, 4500]))
+"""
+    assert run_script(tmp_path, script) == "0.05 0.05 0.05\n"
 
 
 @pytest.mark.parametrize("workers", [0, -2, 1.5, True, "two"])

@@ -6,12 +6,12 @@ Sigma E[s s'] Sigma = -Sigma E[grad s] Sigma, which is Sigma itself for a Gaussi
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like, to_numpy
+from .._lib.cached import cached_property
 from .._lib.linalg import symmetric_root, times
 from ..coordinates.locate import locate, noise_stream
 from ..coordinates.location_spread import known_moments, location_and_spread

@@ -1,12 +1,12 @@
 """Blocks of Gram matrices of kernels between predictions."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, like
+from .._lib.cached import cached_property
 from .._lib.linalg import centre, norms_cancel
 from ..pairwise import PairFunction, Product, half_distances
 from ..predictions import Predictions

@@ -5,12 +5,12 @@ inner product between embeddings of "point mass at the target, minus the predict
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
+from .._lib.cached import cached_property
 from .._lib.linalg import centre, distance_factors, norms_cancel
 from ..pairwise import Product
 from .radial import Radial

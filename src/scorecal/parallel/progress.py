@@ -1,5 +1,6 @@
 """Progress bars on a terminal."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,13 +8,16 @@ from contextlib import contextmanager
 from .._lib.cores import is_side_by_side
 from .._lib.text import visible
 
+_PROCESS = os.getpid()
+
 
 @contextmanager
 def progress(
     total: int, unit: str, *, done: int = 0, label: str = "", delay: float = 0.0
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function to call with each number of units done; it shows a bar, on a terminal and in one task only."""
-    if not sys.stderr.isatty() or is_side_by_side():
+    # A forked child shows none: another thread of its parent may have held the lock of all bars, for ever in the child.
+    if not sys.stderr.isatty() or is_side_by_side() or os.getpid() != _PROCESS:
         yield lambda n: None
         return
     from tqdm import tqdm

@@ -1,51 +1,24 @@
-"""Threads on all cores, and limits on the threads of the BLAS."""
+"""Tasks in threads on all cores, or on one core beside others."""
 
-import threading
+import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
-from typing import TypeVar
+from itertools import chain, islice
+from typing import Any, TypeVar
 
 from .._lib.cores import on_one_core
+from .blas import single_threaded_blas
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-_turn = threading.Lock()
+# Its one entry is the caller who uses all cores. No lock: an interrupt may come before one knows that one holds it.
+_turn: dict[str, object] = {}
 
-
-class _SingleThreadedBLAS:
-    """Limit the BLAS of the whole process to one thread, from the first entry until the last exit."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_inside = 0
-
-    def __enter__(self) -> None:
-        from threadpoolctl import threadpool_limits
-
-        with self._lock:
-            if self._n_inside == 0:
-                self._limits = threadpool_limits(1, user_api="blas")
-            self._n_inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._n_inside -= 1
-            if self._n_inside == 0:
-                self._limits.restore_original_limits()
-
-
-_single_threaded_blas = _SingleThreadedBLAS()
-
-
-@contextmanager
-def _all_cores() -> Iterator[None]:
-    """Let parallel tiles use all cores, each with a single-threaded BLAS; callers in several threads take turns."""
-    with _turn, _single_threaded_blas:
-        yield
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_turn.clear)
 
 
 @contextmanager
@@ -53,24 +26,47 @@ def one_core() -> Iterator[None]:
     """Work on one core, as one of many parallel tasks: neither tiles nor the BLAS start threads."""
     token = on_one_core.set(True)
     try:
-        with _single_threaded_blas:
+        with single_threaded_blas:
             yield
     finally:
         on_one_core.reset(token)
 
 
+def run_on_one_core(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Return function(*arguments), computed on one core."""
+    with one_core():
+        return function(*arguments)
+
+
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> Generator[Result, None, None]:
-    """Yield the results of the tasks in order, computed in threads of this process."""
-    if n_threads == 1:
-        yield from map(work, tasks)
-        return
+    """Yield the results of the tasks in order, computed in threads of this process.
+
+    Callers take turns at using all cores. Who finds them in use does one task after another in his own thread until
+    they are free. So nobody waits for a caller who may be waiting for him: the task of one may itself be a caller.
+    """
+    caller = object()
+    waiting = iter(tasks)
+    try:
+        for task in waiting:
+            if n_threads > 1 and _turn.setdefault("caller", caller) is caller:
+                yield from _on_all_cores(work, chain([task], waiting), n_threads)
+            else:
+                yield work(task)
+    finally:
+        if _turn.get("caller") is caller:
+            _turn.clear()
+
+
+def _on_all_cores(
+    work: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int
+) -> Generator[Result, None, None]:
     # Elementwise NumPy uses one core only: parallel tiles, each with a single-threaded BLAS, use all of them.
-    with _all_cores(), ThreadPoolExecutor(n_threads) as pool:
+    with single_threaded_blas, ThreadPoolExecutor(n_threads) as pool:
         try:
             waiting = iter(tasks)
-            ahead = deque(pool.submit(work, task) for task in islice(waiting, 4 * n_threads))
+            ahead = deque(pool.submit(run_on_one_core, work, task) for task in islice(waiting, 4 * n_threads))
             while ahead:
                 yield ahead.popleft().result()
-                ahead.extend(pool.submit(work, task) for task in islice(waiting, 1))
+                ahead.extend(pool.submit(run_on_one_core, work, task) for task in islice(waiting, 1))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)

@@ -3,21 +3,32 @@
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, nullcontext
-from functools import cache, partial
+from functools import partial
+from itertools import islice
+from multiprocessing import current_process
 from typing import Any, TypeVar
 
 from .._lib.cores import cpu_count
 from .._lib.extras import needs
 from .dask import DIED, WorkerDiedError, is_dask, on_cluster
 from .sharing import from_file, on_file
-from .threads import one_core
+from .threads import run_on_one_core
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Map = Callable[..., Iterable[Any]]  # takes a function and tasks
+
+# The environment of processes that use one core each, whatever libraries their tasks use.
+_ONE_CORE = dict.fromkeys(
+    (
+        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+        *("NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "LOKY_MAX_CPU_COUNT"),
+    ),
+    "1",
+)
 
 
 def check_workers(workers: Any) -> None:
@@ -44,18 +55,16 @@ def map_tasks(
     With `shared`, yield function(shared, task). `shared` is sent to every worker once: by the scheduler of a dask
     cluster, or else in a file.
     """
-    work = partial(_on_one_core, function)
+    work = partial(run_on_one_core, function)
+    number = 1 if callable(workers) else min(n_processes(workers), len(tasks))
     if is_dask(workers):
         yield from on_cluster(workers.__self__, work, tasks, shared)
-    elif not callable(workers) and min(n_processes(workers), len(tasks)) <= 1:
+    elif not callable(workers) and (number <= 1 or current_process().daemon):  # daemons may not start processes
         yield from map(work if shared is None else partial(work, shared), tasks)
     else:
         with nullcontext() if shared is None else on_file(shared) as path:
             work = work if path is None else partial(from_file, path, work)
-            if callable(workers):
-                yield from workers(work, tasks)
-            else:
-                yield from _in_processes(work, tasks, min(n_processes(workers), len(tasks)))
+            yield from workers(work, tasks) if callable(workers) else _in_processes(work, tasks, number)
 
 
 def in_order(results: Generator[tuple[int, Result], None, None], expected: int) -> Generator[Result, None, None]:
@@ -81,38 +90,39 @@ def in_order(results: Generator[tuple[int, Result], None, None], expected: int) 
 
 
 def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number: int) -> Generator[Result, None, None]:
+    """Yield the results of the tasks as they finish in processes of our own, which end with the last of them."""
     try:
-        from joblib import Parallel, delayed
-        from joblib.externals.loky import get_reusable_executor
+        from joblib.externals.loky import ProcessPoolExecutor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
     except ImportError:
         raise needs("More than one worker needs joblib", "reproduce") from None
-    work = partial(_in_child, os.getpid(), work)
-    parallel = Parallel(number, backend="loky", return_as="generator_unordered")
-    results = parallel(delayed(work)(task) for task in tasks)
+    pool = ProcessPoolExecutor(number, initializer=_end_with, initargs=(os.getpid(),), env=_ONE_CORE)
+    waiting = iter(tasks)
+
+    def submit(n_tasks: int) -> set[Future[Result]]:
+        return {pool.submit(work, task) for task in islice(waiting, n_tasks)}
+
+    unfinished = True
     try:
-        for result in results:  # noqa: UP028 (`yield from` would close `results` before `finally` does)
-            yield result
+        # Ctrl-C interrupts the main thread anywhere; in another, the start of processes is never left half done.
+        with ThreadPoolExecutor(1) as starter:
+            ahead = starter.submit(submit, 2 * number).result()  # as many as fit the queue that the processes read
+        while ahead:
+            done, ahead = wait(ahead, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+            ahead |= submit(len(done))
+        unfinished = False
     except TerminatedWorkerError:
         raise WorkerDiedError(DIED) from None
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib would warn that the remaining tasks are dropped
-            results.close()
-        # Idle processes would end by themselves after some minutes, perhaps just as new work arrives.
-        get_reusable_executor().shutdown(wait=True)
+        # To wait is to hold a lock of loky's, which would stay locked in a child that another thread forks meanwhile.
+        # Windows has no fork, and deletes no file that a process still uses.
+        pool.shutdown(wait=not hasattr(os, "fork"), kill_workers=unfinished)
 
 
-def _in_child(parent: int, work: Callable[[Task], Result], task: Task) -> Result:
-    _end_with(parent)
-    return work(task)
-
-
-@cache
 def _end_with(parent: int) -> None:
     """End this process soon after its parent, which cannot end its workers if it is killed."""
-    if os.getpid() == parent:  # joblib runs tasks in this process where it may not start others
-        return
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -120,8 +130,3 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _on_one_core(function: Callable[..., Result], *arguments: Any) -> Result:
-    with one_core():
-        return function(*arguments)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from array_api_compat import is_jax_array, is_torch_array
 
 from .._lib.arrays import Array, array_namespace
 from .._lib.autodiff import row_values_and_slopes
+from .._lib.cached import cached_property
 from .._lib.checks import check_count
 from .capabilities import Prior
 from .protocol import check_prior, describe

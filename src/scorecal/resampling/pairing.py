@@ -6,10 +6,10 @@ in the order in which they are given; no row is paired with itself.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from .._lib.cached import cached_property
 from .._lib.checks import check_count
 
 _SMALLEST_TILE = 64

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, ignore_overflow
+from .._lib.cached import cached_property
 from ..pairwise import PairFunction
 from ..pairwise.sums import PairSums, add_up, signed_sum, sum_block
 from .gpu.float16 import ScaledFloat16, columns_in_eights

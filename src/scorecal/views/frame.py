@@ -1,12 +1,12 @@
 """Targets and scores in the coordinates of the views, and what views know of the predictions."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_float, like
+from .._lib.cached import cached_property
 from .._lib.linalg import times
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate

@@ -1,10 +1,10 @@
 """Batches of distributions of torch or numpyro, and their checks."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..._lib.arrays import Array
+from ..._lib.cached import cached_property
 from ..protocol import describe
 from ..supports import Box, Support
 from .distribution_support import support_of

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_jax_array
 
 from ..._lib.arrays import Array
+from ..._lib.cached import cached_property
 from ..._lib.extras import needs
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture

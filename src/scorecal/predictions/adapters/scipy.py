@@ -1,12 +1,12 @@
 """Predictions from frozen distributions of `scipy.stats`."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..._lib.arrays import Array
+from ..._lib.cached import cached_property
 from ..gaussian import Gaussian
 from ..protocol import Predictions, describe
 from ..supports import Box, Support, bounded_support

@@ -1,10 +1,10 @@
 """Priors of sbi as base measures, and their supports."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ...._lib.arrays import Array
+from ...._lib.cached import cached_property
 from ...capabilities import Prior
 from ...supports import Support
 from ..distribution_support import support_of
