@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from scorecal import estimators, experiments, kccsd_test
+from scorecal._lib.files import write_whole
 from scorecal.parallel.workers import map_tasks
 from scorecal.resampling.estimators import as_estimator
 
@@ -93,8 +94,8 @@ def main() -> None:
             for model, size in (("mgm", 0.04), ("qgm", 0.25))
         ]
         lines.append(f"| {name} | {' | '.join(found)} |")
-    options.out.write_text("\n".join(lines) + "\n")
-    print(options.out.read_text())
+    write_whole(options.out, "\n".join(lines) + "\n")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from scipy.stats import kstest
 from tqdm import tqdm
 
 import scorecal as sc
+from scorecal._lib.files import write_whole
 from scorecal.experiments.sweep.rates import LEVEL, wilson
 
 RESULTS = Path(__file__).parent / "results"
@@ -131,7 +132,7 @@ def plan(options) -> list[tuple[tuple[str, str, str], int, list[str]]]:
 def rates(options) -> str:
     path = RESULTS / "sbi_peers.csv"
     if not path.exists():
-        path.write_text(",".join(FIELDS) + "\n")
+        write_whole(path, ",".join(FIELDS) + "\n")
     there = {tuple(row)[:5] for row in csv.reader(path.open())}
     todo = [
         (key, repetition, missing)
@@ -274,7 +275,7 @@ def write(section: str, table: str, options) -> None:
     head = f"`python benchmarks/sbi_peers.py {section}{settings}`; {versions}."
     sections[section] = f"{head}\n{NOTES[section]}\n\n{table}"
     body = "".join(f"\n## {name}\n\n{sections[name]}\n" for name in ("rates", "times") if name in sections)
-    path.write_text("# scorecal beside sbi's own diagnostics\n" + body)
+    write_whole(path, "# scorecal beside sbi's own diagnostics\n" + body)
 
 
 def main() -> None:

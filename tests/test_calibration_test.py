@@ -561,7 +561,7 @@ def test_test_functions_that_a_user_got_wrong():
     predictions, y = flawed(30, 2, "none", rng=0)
     with pytest.raises(ValueError, match="of view 'mine' must return an array"):
         sc.calibration_test(predictions, y, views=[View("mine", "any", Broken((30,)))])
-    with pytest.raises(ValueError, match="features of view 'mine'` must be finite"):
+    with pytest.raises(ValueError, match=r"must be finite.* of view 'mine'"):
         sc.calibration_test(predictions, y, views=[View("mine", "any", Broken())])
 
 

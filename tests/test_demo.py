@@ -39,15 +39,29 @@ def test_command_line_from_outside(tmp_path):
     assert "demo" in helped.stdout
 
 
-def test_folder_that_is_not_there(tmp_path, capsys):
-    assert cli.main(["demo", "--out", str(tmp_path / "nowhere" / "demo.png")]) == 2
-    assert "nowhere" in capsys.readouterr().err
+@pytest.mark.parametrize(("path", "words"), [("nowhere/demo.png", "nowhere"), ("demo.xyz", "must end in one of .")])
+def test_a_picture_that_cannot_be_saved_is_refused_before_the_work(tmp_path, capsys, path, words):
+    assert cli.main(["demo", "--out", str(tmp_path / path)]) == 2
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert printed.err.count("\n") == 1
+    assert not printed.out
+
+
+def test_the_end_of_the_name_tells_the_kind_of_picture(tmp_path, monkeypatch):
+    verdicts = demo.judge()
+    monkeypatch.setattr(demo, "judge", lambda: verdicts)
+    for name, start in (("a.PDF", b"%PDF"), ("b.svg", b"<?xml"), ("c", b"\x89PNG")):
+        assert cli.main(["demo", "--out", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).read_bytes().startswith(start)
 
 
 def test_without_matplotlib(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert cli.main(["demo", "--out", str(tmp_path / "demo.png")]) == 2
-    assert 'pip install "scorecal[cli]"' in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert 'pip install ".[cli]" in a clone' in printed.err
+    assert not printed.out  # known before the work
 
 
 def test_unknown_command(capsys):

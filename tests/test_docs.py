@@ -1,6 +1,7 @@
 """The site: paths, names and tests on its pages exist, the API is complete, and commands work as written."""
 
 import ast
+import gzip
 import operator
 import re
 import shlex
@@ -102,11 +103,14 @@ def folder(tmp_path, monkeypatch):
         "c_ne": 0 * one,
         "c_ee": one,
         "hour": rng.integers(24, size=300),
+        "day": np.datetime64("2024-01-01") + np.arange(300),
+        "station": rng.integers(2, size=300),
         "season": np.where(rng.random(300) < 0.5, "dry", "wet"),
     }
     parquet.write_table(pyarrow.table(wind), tmp_path / "wind.parquet")
     lines = [",".join(map(str, row)) for row in (tuple(wind), *zip(*wind.values(), strict=True))]
     (tmp_path / "wind.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "wind.csv.gz").write_bytes(gzip.compress((tmp_path / "wind.csv").read_bytes()))
     table = np.column_stack([mean[:, 0], one, y[:, 0]])
     np.savetxt(tmp_path / "forecasts.csv", table, delimiter=",", header="mu,sigma,observed", comments="")
     scores = {"targets": y, "scores": mean - y, "base_scores": mean[:, None, :] - base, "base_points": base}

@@ -397,7 +397,7 @@ BAD = [
     ("scores of classes", lambda: sc.skce_test(CLASSES, [0, 1, 1, 0], distribution_kernel=K.GFD()), TypeError, "distribution_kernel", "MMD"),
     ("KCCSD of classes", lambda: sc.kccsd_test(CLASSES, [0, 1, 1, 0]), TypeError, "predictions", "Categorical"),
     ("no sampler", lambda: sc.skce_test(Unsampled(), Y, distribution_kernel=K.GFD(n_base=2)), TypeError, "predictions", "MALA"),
-    ("samples of scores", lambda: sc.skce_test(sc.ScoreFunction(GOOD.score, 12, 2), Y, distribution_kernel=K.GFD()), TypeError, "predictions", "no `sample`"),
+    ("samples of scores", lambda: sc.skce_test(sc.ScoreFunction(GOOD.score, 12, 2), Y, distribution_kernel=K.GFD()), TypeError, "predictions", "`sample(n_samples, rng)` is missing"),
     ("chains of scores", lambda: sc.MALA().draw(sc.ScoreFunction(GOOD.score, 12, 2), 1), TypeError, "predictions", "log_prob"),
     ("chains that never move", lambda: sc.MALA(n_warmup=0, adapt=False, step_size=1e3).draw(GOOD, 1, rng=0), ValueError, "step_size", "single proposal"),
     ("class for sampler", lambda: sc.skce_test(GOOD, Y, sampler=sc.MALA), TypeError, "sampler", "MALA"),

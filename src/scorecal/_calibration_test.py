@@ -57,10 +57,11 @@ def calibration_test(
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
-        Which pairs of rows are averaged by the views that compare pairs, always with random signs. Other views average
-        all pairs at no extra cost.
-    null : "signs" or a value of `nulls`, optional
-        How the null distribution of all views is found; by default from random signs.
+        Which pairs of rows are averaged by the views that compare pairs. Other views average all pairs at no extra
+        cost.
+    null : "signs", `nulls.RandomSigns()`, or an object with the method of `nulls.Null`, optional
+        How the null distribution of all views is found: by default from random signs, whatever the estimator.
+        `nulls.StudentT` is refused, since it is for one statistic.
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
@@ -125,7 +126,8 @@ def calibration_test(
             used.append(view)
             found.append(evaluated)
     if not used:
-        raise ValueError("`views` see nothing here: they all compare predictions, and all predictions are alike.")
+        alike = "`differs(frame)` is False, as where all predictions are alike"
+        raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
     functions, bandwidths = zip(*found, strict=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
     results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options)

@@ -52,11 +52,12 @@ def kccsd_test(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     distribution_kernel : optional
-        Kernel between predictions: `kernels.GFD` (the default), `KGFD`, `MMD` or `Wasserstein`; or an operator-valued
-        one, `kernels.Operator` or `kernels.OperatorFunction`. `kernels.Constant` treats all predictions alike.
+        Kernel between predictions: `kernels.GFD` (the default), `KGFD`, `MMD` or `Wasserstein`; an operator-valued
+        one, `kernels.Operator` or `kernels.OperatorFunction`; or an object with what `kernels.DistributionKernel`
+        lists. `kernels.Constant` treats all predictions alike.
     target_kernel : optional
         Kernel between targets: `kernels.Gaussian` (the default), `kernels.IMQ`, or one of finite rank, such as
-        `kernels.Linear`.
+        `kernels.Linear` or an object with `features(targets, scores)`.
     coordinates : callable, optional
         The map of targets and scores before the test: `coordinates.unconstrain(...)`, `coordinates.standardise(...)`,
         or a function from (predictions, y) to (predictions, targets, scores at the targets). None: the identity or, if
@@ -64,9 +65,11 @@ def kccsd_test(
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
-        Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`.
-    null : "signs" or a value of `nulls`, optional
+        Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`. One of your
+        own inherits from `estimators.Estimator`.
+    null : {"signs", "student-t"}, a value of `nulls`, or an object with the method of `nulls.Null`, optional
         How the null distribution is found: by default from random signs, or, if `estimator` is "linear", Student's t.
+        "student-t" also goes with "block".
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional

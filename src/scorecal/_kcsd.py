@@ -126,7 +126,9 @@ def ksd_test(
         One distribution: a batch of one row; or its `Scores` at the n targets.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
-    target_kernel, coordinates, n_resamples, estimator, null, memory, workers, precision, rng
+    target_kernel : optional
+        `kernels.Gaussian` (the default) or `kernels.IMQ`.
+    coordinates, n_resamples, estimator, null, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Returns

@@ -161,7 +161,7 @@ def skce_statistic(
     sampler: MALA | None,
     rng: np.random.Generator,
 ) -> tuple[Statistic, dict[str, Any]]:
-    """Return the function to average, and how expectations were computed."""
+    """Return the `Statistic`, and how expectations were computed: the fields that `SKCEResult` adds."""
     check_count("n_samples", n_samples, optional=True)
     if sampler is not None and not isinstance(sampler, MALA):
         raise TypeError(f"`sampler` must be `MALA(...)` or None, but is {sampler!r}.")

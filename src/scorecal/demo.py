@@ -3,6 +3,7 @@
 Real weather, Seattle 2012-2015. Forecasters learn on the even weeks and are judged on every other day of the odd ones.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from ._calibration_test import calibration_test
+from ._lib.extras import needs
+from ._lib.files import check_writable, write_whole
+from .plots.style import encoded
 from .predictions import Gaussian
 from .results import CombinedResult
 
@@ -124,12 +128,23 @@ def judge(seed: int = 0) -> list[Verdict]:
     return verdicts
 
 
-def picture(verdicts: list[Verdict], path: Path) -> None:
-    """Draw forecasts of forty days, and every statistic beside its null distribution, and save the picture."""
+def kind_of_picture(path: Path) -> str:
+    """Return the kind of file that the end of the path stands for; raise if matplotlib draws none of this kind."""
     try:
-        import matplotlib
+        import matplotlib  # noqa: F401
+        from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
-        raise ImportError('The demo draws with matplotlib: pip install "scorecal[cli]".') from None
+        raise needs("The demo draws with matplotlib", "cli") from None
+    kind, kinds = path.suffix[1:].lower() or "png", FigureCanvasBase.get_supported_filetypes()
+    if kind not in kinds:
+        raise ValueError(f"{path} must end in one of .{', .'.join(kinds)}, for a picture of that kind.")
+    return kind
+
+
+def picture(verdicts: list[Verdict], kind: str) -> bytes:
+    """Draw forecasts of forty days, and every statistic beside its null distribution, as a file of this kind."""
+    import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -160,16 +175,18 @@ def picture(verdicts: list[Verdict], path: Path) -> None:
     figure.suptitle(
         "Tomorrow's high in Seattle: 90 % forecasts, and each test's statistic (line) beside its null (bars)"
     )
-    figure.savefig(path, dpi=110)
+    file = encoded(figure, kind, dpi=110)
     plt.close(figure)
+    return file
 
 
-def run(path: Path) -> None:
-    """Print a verdict for every forecaster and save the picture."""
+def run(path: Path, kind: str) -> Iterator[str]:
+    """Yield lines with a verdict for every forecaster, then save the picture as a file of this kind."""
+    check_writable(path)
     verdicts = judge()
-    print("Six forecasts of tomorrow's highest temperature in Seattle, judged on", len(verdicts[0].targets), "days\n")
-    print(f"{'forecaster':<38}{'p-value':>8}   verdict")
+    yield f"Six forecasts of tomorrow's highest temperature in Seattle, judged on {len(verdicts[0].targets)} days\n"
+    yield f"{'forecaster':<38}{'p-value':>8}   verdict"
     for verdict in verdicts:
-        print(f"{verdict.forecaster:<38}{verdict.result.pvalue:>8.3f}   {verdict.sentence}")
-    picture(verdicts, path)
-    print(f"\nPicture saved to {path}")
+        yield f"{verdict.forecaster:<38}{verdict.result.pvalue:>8.3f}   {verdict.sentence}"
+    write_whole(path, picture(verdicts, kind))
+    yield f"\nPicture saved to {path}"

@@ -14,7 +14,7 @@ from .kernels.bandwidth import resolve_bandwidth
 from .kernels.base import base_measure
 from .kernels.distances import Distance, pairwise
 from .kernels.gram import gram_of
-from .kernels.protocol import as_distribution_kernel
+from .kernels.protocol import as_distribution_kernel, distance_of
 from .kernels.radial import with_bandwidth
 from .predictions import Gaussian, Predictions, check_predictions, draw_samples, evaluate_score, held_array
 from .predictions.join import check_joinable, join
@@ -42,6 +42,7 @@ def gfd(
     paired : bool
         Compare row i of `p` with row i of `q` (n = n') instead of all rows with all.
     rng : seed or numpy.random.Generator, optional
+        Source of base points, if any are drawn.
 
     Returns
     -------
@@ -199,13 +200,13 @@ def gram_matrix(kernel: DistributionKernel, p: Predictions, q: Predictions | Non
     reference = _reference(p)
     if isinstance(kernel, GFD | KGFD) and isinstance(kernel.base, str):  # "match" refers to `p` alone
         kernel = replace(kernel, base=base_measure("match", p, reference, as_generator(rng).spawn(1)[0]))
-    distance, found = kernel.distance(p, reference, as_generator(rng))
+    distance, found = distance_of(kernel, p, p.n, reference, as_generator(rng))
     gram = gram_of(distance, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
     if q is None:
         return gram(slice(0, p.n), slice(0, p.n))
     if isinstance(kernel, KGFD | MMD):  # the ground bandwidth also is that of `p` alone
         kernel = replace(kernel, ground=with_bandwidth(kernel.ground, found["ground"]))  # type: ignore[arg-type]
-    joined, _ = kernel.distance(join(p, q, draws_apart=True), reference, as_generator(rng))
+    joined, _ = distance_of(kernel, join(p, q, draws_apart=True), p.n + q.n, reference, as_generator(rng))
     _check_same(distance, joined, reference)
     gram = gram_of(joined, resolve_bandwidth(kernel.bandwidth, distance, reference), kernel.outer)
     return gram(slice(0, p.n), slice(p.n, p.n + q.n))

@@ -123,7 +123,7 @@ def test_signs_are_the_bits_row_by_row(backend):
     signs = RandomSigns().draw(50, 7, np.random.default_rng(4))
     raw = np.frombuffer(np.random.default_rng(4).bytes(44), dtype=np.uint8)
     expected = 2.0 * np.unpackbits(raw)[:350].reshape(50, 7) - 1.0
-    placed = signs.on(backend.array([[0.0]]))
+    placed = signs.on(backend.array(np.zeros((50, 1))))
     np.testing.assert_array_equal(to_numpy(placed(slice(0, 50))), expected)
     np.testing.assert_array_equal(to_numpy(placed(slice(8, 41))), expected[8:41])
 

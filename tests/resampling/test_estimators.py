@@ -178,7 +178,6 @@ def test_other_backends(backend, estimator):
     ("make", "message"),
     [
         (lambda p, y: sc.kccsd_test(p, y, estimator="cheap"), "`estimator` must be one of 'complete', 'incomplete'"),
-        (lambda p, y: sc.calibration_test(p, y, estimator=3), "`estimator` must be one of"),
         (lambda p, y: Incomplete(0), "`pairs_per_point` must be a positive integer"),
         (lambda p, y: Block(1), "`size` must be an integer of at least 2"),
         (lambda p, y: Block(2.5), "`size` must be an integer of at least 2"),

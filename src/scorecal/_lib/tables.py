@@ -1,8 +1,9 @@
 """Tables as data: a head and rows of text, shown as plain text or as HTML."""
 
 from collections.abc import Iterable
-from html import escape
 from typing import Any, NamedTuple
+
+from .text import html_text, visible
 
 
 class Table(NamedTuple):
@@ -12,17 +13,18 @@ class Table(NamedTuple):
     rows: list[tuple[str, ...]]
 
     def text(self) -> str:
-        """The table in columns of equal width."""
-        widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
-        lines = (zip(row, widths, strict=True) for row in (self.head, *self.rows))
+        """The table in columns of equal width, a line for each row whatever its cells hold."""
+        shown = [tuple(map(visible, row)) for row in (self.head, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        lines = (zip(row, widths, strict=True) for row in shown)
         return "\n".join("  ".join(f"{cell:{width}}" for cell, width in line).rstrip() for line in lines)
 
     def html(self) -> str:
         """The table as HTML; cells stay text, whatever they hold."""
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.head)
+        head = "".join(f'<th scope="col">{html_text(name)}</th>' for name in self.head)
         body = "".join(
-            f'<tr><th scope="row">{escape(row[0])}</th>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+            f'<tr><th scope="row">{html_text(row[0])}</th>'
+            + "".join(f"<td>{html_text(cell)}</td>" for cell in row[1:])
             + "</tr>"
             for row in self.rows
         )

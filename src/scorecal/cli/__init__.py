@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from .._lib.extras import needs
 from ..parallel.dask import WorkerDiedError
-from .read_table import InputError
-from .test import add_test, positive
+from .options import MOST_REPEATS, Parser, count
+from .output import complain, complain_in_lines, fill_closed_streams, say, say_as_it_is
+from .table import InputError
+from .test import add_test
 
 __all__ = ["main"]
 
@@ -22,7 +24,32 @@ _FIGURES = ("fig1", "fig2", *(f"f{k}" for k in range(1, 13)))
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the return value is the exit status."""
-    parser = argparse.ArgumentParser(
+    fill_closed_streams()
+    name, interrupted = "scorecal", "interrupted"
+    try:
+        chosen = _parser().parse_args(arguments)
+        name, interrupted = f"scorecal {chosen.command}", chosen.interrupted
+        return chosen.run(chosen) or 0
+    except KeyboardInterrupt:
+        complain(name, interrupted)
+        return 130
+    except (ImportError, InputError, OSError, WorkerDiedError) as error:
+        complain(name, _reason(error))
+        return 2
+    except Exception:  # not 1, which would read as a rejection
+        complain_in_lines(traceback.format_exc().rstrip("\n"))
+        return 3
+
+
+def _reason(error: Exception) -> str:
+    """Return the message of an error; the system's own name a file and a reason."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
+
+
+def _parser() -> Parser:
+    parser = Parser(
         prog="scorecal", description="Can a probabilistic model's uncertainty be trusted? Tests from scores alone."
     )
     parser.add_argument("--version", action="version", version=f"scorecal {__version__}")
@@ -34,18 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_test(commands)
     _add_reproduce(commands)
     _add_bench(commands)
-    chosen = parser.parse_args(arguments)
-    try:
-        return chosen.run(chosen) or 0
-    except KeyboardInterrupt:
-        print(f"scorecal {chosen.command}: {chosen.interrupted}", file=sys.stderr)
-        return 130
-    except (ImportError, InputError, OSError, WorkerDiedError) as error:
-        print(f"scorecal {chosen.command}: {error}", file=sys.stderr)
-        return 2
-    except Exception:  # not 1, which would read as a rejection
-        traceback.print_exc()
-        return 3
+    return parser
 
 
 class _PrintCompletion(argparse.Action):
@@ -55,12 +71,12 @@ class _PrintCompletion(argparse.Action):
         try:
             import shtab
         except ImportError:
-            parser.exit(2, 'scorecal: completion needs shtab: pip install "scorecal[cli]".\n')
-        print(shtab.complete(parser, values))
+            raise needs("completion needs shtab", "cli") from None
+        say_as_it_is(shtab.complete(parser, values))
         parser.exit()
 
 
-def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_demo(commands: argparse._SubParsersAction[Parser]) -> None:
     parser = commands.add_parser(
         "demo",
         help="test six weather forecasts",
@@ -71,12 +87,17 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _demo(chosen: argparse.Namespace) -> None:
-    from ..demo import run
+    from ..demo import kind_of_picture, run
 
-    run(chosen.out)
+    try:
+        kind = kind_of_picture(chosen.out)
+    except ValueError as error:
+        raise InputError(f"--out {error}") from None
+    for line in run(chosen.out, kind):
+        say(line)
 
 
-def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
     parser = commands.add_parser(
         "reproduce",
         help="run the paper's experiments",
@@ -93,8 +114,10 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         metavar="FIGURE",
         help="fig1, fig2, f1 ... f12, or all",
     )
-    parser.add_argument("--repeats", type=positive, default=100, metavar="N", help="data sets for each point (100)")
-    parser.add_argument("--workers", type=positive, default=None, metavar="N", help="processes (one for each core)")
+    parser.add_argument(
+        "--repeats", type=count(MOST_REPEATS), default=100, metavar="N", help="data sets for each point (100)"
+    )
+    parser.add_argument("--workers", type=count(), default=None, metavar="N", help="processes (one for each core)")
     parser.add_argument(
         "--out", type=Path, default=Path("reproduction"), metavar="DIR", help="results and figures (reproduction)"
     )
@@ -109,10 +132,10 @@ def _reproduce(chosen: argparse.Namespace) -> None:
     lines = reproduce(
         names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler
     )
-    print("\n".join(lines))
+    say("\n".join(lines))
 
 
-def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_bench(commands: argparse._SubParsersAction[Parser]) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure the tests",
@@ -122,11 +145,13 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", choices=("power",), help="power")
-    parser.add_argument("--repeats", type=positive, default=400, metavar="N", help="data sets for each cell (400)")
     parser.add_argument(
-        "--null-repeats", type=positive, default=2000, metavar="N", help="and for each calibrated one (2000)"
+        "--repeats", type=count(MOST_REPEATS), default=400, metavar="N", help="data sets for each cell (400)"
     )
-    parser.add_argument("--workers", type=positive, default=None, metavar="N", help="processes (one for each core)")
+    parser.add_argument(
+        "--null-repeats", type=count(MOST_REPEATS), default=2000, metavar="N", help="and for each calibrated one (2000)"
+    )
+    parser.add_argument("--workers", type=count(), default=None, metavar="N", help="processes (one for each core)")
     parser.add_argument("--out", type=Path, default=Path("power"), metavar="DIR", help="results and tables (power)")
     parser.set_defaults(run=_bench, interrupted="interrupted; run the same command to continue")
 
@@ -137,7 +162,7 @@ def _bench(chosen: argparse.Namespace) -> None:
     lines = power_study(
         chosen.out, repeats=chosen.repeats, null_repeats=chosen.null_repeats, workers=chosen.workers or -1
     )
-    print("\n".join(lines))
+    say("\n".join(lines))
 
 
 def _figure(text: str) -> str:

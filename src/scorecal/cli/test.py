@@ -4,9 +4,11 @@ import argparse
 import json
 import math
 import os
-import sys
+import stat
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,19 @@ import numpy as np
 
 from .. import __version__
 from .._calibration_test import calibration_test
+from .._lib.files import check_writable, write_whole
 from ..coverage import expected_coverage
 from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
 from ..report import report_html
 from ..results import CombinedResult
-from .read_npz import read_npz
-from .read_table import InputError, Table, read_table
+from .draws import check_draws
+from .files import source_of
+from .options import MOST_DRAWS, count, level, seed
+from .output import complain, say
+from .read import read
+from .table import InputError
+from .words import in_options
 
 _MOST_FOR_COMPLETE = 20_000
 _OF_A_VIEW = ("name", "sees", "pvalue", "adjusted_pvalue")
@@ -28,11 +36,13 @@ _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
+  gunzip -c forecasts.csv.gz | scorecal test - --mean mu --std sigma --target observed --drop-missing
   scorecal test scores.npz --json
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
 
-exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input, 3 a defect of ours"""
+exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input or output that cannot be
+written, 3 a defect of ours"""
 
 
 def add_test(commands: Any) -> None:
@@ -42,11 +52,12 @@ def add_test(commands: Any) -> None:
         help="test the predictions in a file",
         description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
         "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
-        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).",
+        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).\n"
+        "A CSV file may be compressed (.csv.gz); - reads one from standard input.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet or NPZ")
+    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, or - for standard input")
     parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
     parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
     parser.add_argument(
@@ -62,11 +73,15 @@ def add_test(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="COL",
-        help="columns by which to look for regions with other errors (optional)",
+        help="columns by which to look for regions with other errors: numbers, dates (2024-01-31) or labels; COL:label "
+        "takes numbers as labels (optional)",
     )
-    parser.add_argument("--alpha", type=_level, default=0.05, metavar="A", help="level of the test (0.05)")
-    parser.add_argument("--n-resamples", type=positive, default=999, metavar="B", help="bootstrap draws (999)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random numbers (0)")
+    parser.add_argument(
+        "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
+    )
+    parser.add_argument("--alpha", type=level, default=0.05, metavar="A", help="level of the test (0.05)")
+    parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")
     parser.add_argument("--report", type=Path, metavar="HTML", help="write a report, one file with all in it")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--fail-on-rejection", action="store_true", help="exit with 1 if calibration is rejected")
@@ -74,8 +89,8 @@ def add_test(commands: Any) -> None:
 
 
 def _test(chosen: argparse.Namespace) -> int:
-    if chosen.report is not None and not chosen.report.absolute().parent.is_dir():
-        raise InputError(f"--report {chosen.report}: there is no folder {chosen.report.parent}.")
+    if chosen.report is not None:
+        _check_report(chosen.report, chosen.file)
     least = math.ceil(1.0 / chosen.alpha - 1e-9) - 1
     if chosen.n_resamples < least:
         raise InputError(
@@ -83,39 +98,82 @@ def _test(chosen: argparse.Namespace) -> int:
             f"{least} or more."
         )
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print(f"scorecal test: {message}", file=sys.stderr)
-        try:
-            predictions, y, by = _read(chosen)
+        warnings.showwarning = partial(_show_warning, chosen.file, set())
+        with _in_words_of_options(chosen.file):
+            given = read(chosen)
+            predictions, y = given.predictions, given.y
+            for sentence in given.said:
+                complain("scorecal test", sentence)
+            check_draws(predictions, chosen.n_resamples)
             estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
             result = calibration_test(
                 predictions, y, estimator=estimator, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
             names = chosen.target or None
             diagnosis = diagnose(
-                predictions, y, covariates=by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
+                predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
-        except InputError:
-            raise
-        except (MemoryError, TypeError, ValueError) as error:
-            raise InputError(f"{chosen.file}: {error or 'memory ran out'}") from None
-    if chosen.json:
-        _show(json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False))
-    else:
-        verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
-        note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
-        _show(f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}")
-    if chosen.report is not None:
-        # After the verdict is out: a picture that fails must not take it along.
-        chosen.report.write_text(_report(chosen, predictions, y, result, diagnosis, estimator), encoding="utf-8")
+        unheard = _tell(chosen, result, diagnosis, estimator, given.n_dropped)
+        if chosen.report is not None:
+            # After the verdict is out: a picture that fails must not take it along.
+            write_whole(chosen.report, _report(chosen, predictions, y, result, diagnosis, estimator))
+    if unheard is not None:
+        raise unheard
     return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
 
 
-def _show(text: str) -> None:
-    """Print the text. Ignore a closed pipe; the report and the exit status still count."""
+@contextmanager
+def _in_words_of_options(file: Path) -> Iterator[None]:
+    """Turn errors that the file causes in the library into ones that name the file, its arrays and the options."""
     try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's own last flush
+        yield
+    except InputError:
+        raise
+    except (MemoryError, TypeError, ValueError) as error:
+        message = in_options(str(error), file) or "memory ran out."
+        # What a file holds is finite: something became too large on the way.
+        if isinstance(error, np.linalg.LinAlgError) or " must be finite" in message:
+            reason = message.split(";")[0].rstrip(".")
+            message = f"its numbers are too large, too small or too unequal to compute with; rescale them ({reason})."
+        raise InputError(f"{source_of(file)}: {message}") from None
+
+
+def _check_report(report: Path, file: Path) -> None:
+    """Raise, before the work, if the report would replace its own input, or cannot be written."""
+    with suppress(OSError):  # whatever is wrong with these paths is told below, or when the input is read
+        old, read = os.stat(report), os.stat(0 if str(file) == "-" else file)
+        if os.path.samestat(old, read) and stat.S_ISREG(old.st_mode):  # and not a terminal for both
+            raise InputError(f"--report {report} is the input itself, which it would replace.")
+    try:
+        check_writable(report)
+    except OSError as error:
+        raise InputError(f"--report {error}") from None
+
+
+def _show_warning(file: Path, shown: set[str], message: Warning | str, category: type[Warning], *_: Any) -> None:
+    """Print a warning once, unless it is one of NumPy's, on the way to an error that says more."""
+    text = in_options(str(message), file)
+    if text not in shown and not issubclass(category, RuntimeWarning):
+        complain("scorecal test", text)
+    shown.add(text)
+
+
+def _tell(
+    chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, estimator: str, n_dropped: int
+) -> OSError | None:
+    """Print the verdict. Return, and do not raise, an error: the report may still be written."""
+    if chosen.json:
+        text = json.dumps(_as_json(result, diagnosis, chosen, estimator, n_dropped), indent=2, allow_nan=False)
+        text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
+    else:
+        verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
+        note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
+        text = f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}"
+    try:
+        say(text)
+    except OSError as error:
+        return error
+    return None
 
 
 def _report(
@@ -132,71 +190,20 @@ def _report(
         predictions=predictions,
         y=y,
         coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
-        title=f"Calibration of {chosen.file.name}",
+        title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
         settings={"file": chosen.file, "estimator": estimator, "seed": chosen.seed},
     )
 
 
-def _read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str, np.ndarray] | None]:
-    columns = [*chosen.mean, *chosen.std, *chosen.covariance, *chosen.target]
-    if chosen.file.suffix.lower() == ".npz":
-        if columns or chosen.by:
-            raise InputError(
-                f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
-            )
-        return *read_npz(chosen.file), None
-    d = len(chosen.target)
-    if not chosen.mean and not d:
-        raise InputError(
-            "--mean, --target and one of --std and --covariance are needed, to say which columns they are."
-        )
-    if not d or len(chosen.mean) != d:
-        raise InputError(
-            f"--mean and --target must name as many columns each, one for each dimension, but name {len(chosen.mean)} "
-            f"and {d}."
-        )
-    if bool(chosen.std) == bool(chosen.covariance):
-        raise InputError("one of --std and --covariance is needed, and not both.")
-    table = read_table(chosen.file, list(dict.fromkeys(columns)), chosen.by)
-    mean, y = (np.stack([table[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
-    by = {name: table[name] for name in chosen.by} or None
-    if chosen.covariance:
-        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d)), y, by
-    if len(chosen.std) != d:
-        raise InputError(f"--std must name {d} columns, one for each of --mean, but names {len(chosen.std)}.")
-    for name in chosen.std:
-        table.check(name, table[name] <= 0, "a standard deviation must be positive")
-    return Gaussian(mean, np.stack([table[name] for name in chosen.std], axis=1)), y, by
-
-
-def _covariance(table: Table, names: list[str], d: int) -> np.ndarray:
-    if len(names) not in (d * d, d * (d + 1) // 2):
-        raise InputError(
-            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
-            f"{len(names)}."
-        )
-    covariance = np.empty((table.n, d, d))
-    whole = len(names) == d * d
-    places = [(k, m) for k in range(d) for m in range(0 if whole else k, d)]
-    for (k, m), name in zip(places, names, strict=True):
-        covariance[:, k, m] = table[name]
-        if not whole:
-            covariance[:, m, k] = table[name]
-    smallest = np.linalg.eigvalsh(0.5 * (covariance + np.swapaxes(covariance, 1, 2)))[:, 0]
-    if np.any(smallest <= 0):
-        row = int(np.argmax(smallest <= 0))
-        raise InputError(f"{table.place(row, names[0])}: the covariance of this row is not positive definite.")
-    return covariance
-
-
 def _as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
 ) -> dict[str, Any]:
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
     where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
     found = {
         **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
+        "dropped": n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
         "views": [
@@ -232,20 +239,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _level(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, but is {text!r}")
-    return value
-
-
-def positive(text: str) -> int:
-    """Return the positive integer that the text stands for; argparse reports anything else."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a positive integer, but is {text!r}")
-    return int(text)

@@ -28,10 +28,10 @@ def locate(
     Predictions of targets with noise have it added to the targets, from a stream of its own. With `n_draws`, targets
     and scores are (S, n, d), with S = `n_draws` draws of the noise, or 1 where there is none.
     """
+    draws = [as_targets(y, predictions)]
     support, noise = support_of(predictions), ""
     if coordinates is None:
         coordinates = identity if support is None else unconstrain(support)
-    draws = [as_targets(y, predictions)]
     xp = array_namespace(draws[0])
     if isinstance(predictions, Noised):
         stream, noise = noise_stream(rng), f"{predictions.noise}, "

@@ -90,6 +90,7 @@ class Mapped:
     predictions: Predictions
     bijection: Bijection
     dim: int
+    made_of = property(lambda self: (self.predictions,))
 
     @property
     def n(self) -> int:

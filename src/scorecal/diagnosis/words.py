@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._lib.tables import Table, table
+from .._lib.text import visible
 from .estimates import Correlation, Estimate
 
 if TYPE_CHECKING:
@@ -19,7 +20,11 @@ _NOTHING = "no bias or wrong spread found."
 
 
 def sentences_of(diagnosis: Diagnosis) -> list[str]:
-    """Sentences on errors that are clear; the region comes first, since means over all rows may mislead."""
+    """Sentences on errors that are clear, a line each; the region first, since means over all rows may mislead."""
+    return [visible(sentence) for sentence in _sentences(diagnosis)]
+
+
+def _sentences(diagnosis: Diagnosis) -> list[str]:
     names = diagnosis.names
     overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio, diagnosis.correlations)
     if diagnosis.where is None:

@@ -23,6 +23,7 @@ def mgm(n: int, delta: float, c: str = "ones", rng: Any = None) -> tuple[Gaussia
     c : {"ones", "first"}
         Shift all dimensions, or the first only.
     rng : seed or numpy.random.Generator, optional
+        Source of predictions and targets.
 
     Examples
     --------

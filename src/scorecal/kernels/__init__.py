@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
+from .distances import Distance, Euclidean
 from .gfd import GFD, KGFD
 from .mmd import MMD
 from .operator import Operator, OperatorFunction
@@ -24,7 +25,9 @@ __all__ = [
     "Constant",
     "Cross",
     "Diffusion",
+    "Distance",
     "DistributionKernel",
+    "Euclidean",
     "FiniteRank",
     "Gaussian",
     "Linear",

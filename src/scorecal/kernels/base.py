@@ -18,6 +18,7 @@ from ..predictions import (
     prior_of,
     support_of,
 )
+from ..predictions.protocol import without_draws
 
 DEFAULT_N_BASE = 10
 _DRAWS_TO_MATCH = 10  # from each prediction
@@ -79,8 +80,8 @@ def _match(predictions: Predictions, reference: Array, rng: np.random.Generator)
         means, within = xp.reshape(draws, (-1, predictions.dim)), 0.0
     else:
         raise TypeError(
-            f'`base="match"` needs the moments of the predictions, or draws, but {type(predictions).__name__} offers '
-            "neither. Give a `Gaussian` of one row, or leave `base` unset."
+            '`base="match"` needs the moments of all predictions, or draws, but `sample(n_samples, rng)` is missing '
+            f"from {without_draws(predictions)}. Give a `Gaussian` of one row, or leave `base` unset."
         )
     mean = xp.mean(means, axis=0, keepdims=True)
     spread = means - mean

@@ -1,18 +1,23 @@
 """Squared Hilbertian distances D(P_i, P_j), for a list of pairs or for a block of rows and columns."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, device_of
+from .._lib.arrays import Array, array_namespace, as_float, device_of, has_values, like
 from .mean_embeddings import MeanEmbeddings
 
 _FLOATS_AT_ONCE = 4_000_000
 
 
+@runtime_checkable
 class Distance(Protocol):
-    """Squared distances between n predictions; `floats_per_pair` is the working memory that one pair needs."""
+    """Squared distances between n predictions; `floats_per_pair` is the number of floats that one pair needs in memory.
+
+    `Euclidean` has all that is asked for here. A distance without finite embeddings needs these methods itself. They
+    must return zero or more: what rounding made negative is set to zero.
+    """
 
     @property
     def n(self) -> int: ...
@@ -25,7 +30,7 @@ class Distance(Protocol):
         ...
 
     def block(self, rows: slice, cols: slice) -> Array:
-        """Squared distances between all rows and all columns."""
+        """Squared distances between all rows and all columns of two slices, (rows, cols)."""
         ...
 
 
@@ -80,6 +85,35 @@ class MMDDistance:
 
     def block(self, rows: slice, cols: slice) -> Array:
         return _positive(self.norms[rows][:, None] + self.norms[cols][None, :] - 2.0 * self.embeddings(rows, cols))
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedDistance:
+    """A distance of a user's own, whose values are converted to the library in use and checked."""
+
+    distance: Distance
+    n: int
+    floats_per_pair: int
+    zero: Array  # of the library, device and dtype in use
+
+    def pairs(self, i: Array, j: Array) -> Array:
+        return self._checked("pairs(i, j)", self.distance.pairs(i, j), (i.shape[0],))
+
+    def block(self, rows: slice, cols: slice) -> Array:
+        shape = (rows.stop - rows.start, cols.stop - cols.start)
+        return self._checked("block(rows, cols)", self.distance.block(rows, cols), shape)
+
+    def _checked(self, call: str, values: Array, shape: tuple[int, ...]) -> Array:
+        values = like(values, self.zero)
+        found: Any = tuple(values.shape)
+        if found == shape:
+            found = as_float(array_namespace(values).min(values)) if has_values(values) else 0.0
+        if not (isinstance(found, float) and found >= 0):
+            raise ValueError(
+                f"`{type(self.distance).__name__}.{call}` must return squared distances of shape {shape}, zero or more "
+                f"(set to zero what rounding made negative), but gave {found}."
+            )
+        return values
 
 
 def mmd_distance(embeddings: MeanEmbeddings, reference: Array) -> MMDDistance:

@@ -12,7 +12,7 @@ from ..pairwise import PairFunction, Product, half_distances
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
-from .protocol import DistributionKernel, check_outer
+from .protocol import DistributionKernel, check_outer, distance_of
 from .radial import Gaussian, Radial
 
 
@@ -100,7 +100,7 @@ def distribution_gram(
     kernel: DistributionKernel, predictions: Predictions, reference: Array, rng: np.random.Generator
 ) -> tuple[Gram, dict[str, Any]]:
     """Return the Gram matrix of the kernel between predictions, to be evaluated block by block, and its bandwidths."""
-    distance, bandwidths = kernel.distance(predictions, reference, rng)
+    distance, bandwidths = distance_of(kernel, predictions, reference.shape[0], reference, rng)
     if isinstance(distance, Euclidean):
         distance = Euclidean(like(distance.features, reference))
     bandwidth = resolve_bandwidth(kernel.bandwidth, distance, reference)

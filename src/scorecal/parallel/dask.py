@@ -6,6 +6,7 @@ from itertools import islice
 from types import MethodType
 from typing import Any, TypeGuard, TypeVar
 
+from .._lib.extras import needs
 from .._lib.warn import warn_user
 
 Result = TypeVar("Result")
@@ -90,7 +91,7 @@ def cluster(address: str) -> Iterator[Callable[..., Iterable[Any]]]:
     try:
         from distributed import Client
     except ImportError:
-        raise ImportError('A cluster needs dask: pip install "scorecal[dask]".') from None
+        raise needs("A cluster needs dask", "dask") from None
     try:
         client = Client(address)
     except ValueError as error:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from .._lib.cores import is_side_by_side
+from .._lib.text import visible
 
 
 @contextmanager
@@ -17,5 +18,6 @@ def progress(
         return
     from tqdm import tqdm
 
-    with tqdm(total=total, initial=done, unit=unit, desc=label or None, delay=delay, leave=False, smoothing=0) as bar:
+    name = visible(label) or None
+    with tqdm(total=total, initial=done, unit=unit, desc=name, delay=delay, leave=False, smoothing=0) as bar:
         yield bar.update

@@ -9,6 +9,8 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any, TypeVar
 
+from .._lib.extras import needs
+
 Result = TypeVar("Result")
 
 
@@ -18,7 +20,7 @@ def on_file(shared: Any) -> Iterator[Path]:
     try:
         from joblib import dump
     except ImportError:
-        raise ImportError('`workers` need joblib: pip install "scorecal[reproduce]".') from None
+        raise needs("`workers` need joblib", "reproduce") from None
     folder = Path(tempfile.mkdtemp(prefix="scorecal-"))
     try:
         try:

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from .._lib.cores import cpu_count
+from .._lib.extras import needs
 from .dask import DIED, WorkerDiedError, is_dask, on_cluster
 from .sharing import from_file, on_file
 from .threads import one_core
@@ -85,7 +86,7 @@ def _in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], number:
         from joblib.externals.loky import get_reusable_executor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
     except ImportError:
-        raise ImportError('More than one worker needs joblib: pip install "scorecal[reproduce]".') from None
+        raise needs("More than one worker needs joblib", "reproduce") from None
     work = partial(_in_child, os.getpid(), work)
     parallel = Parallel(number, backend="loky", return_as="generator_unordered")
     results = parallel(delayed(work)(task) for task in tasks)

@@ -1,4 +1,4 @@
-"""Pictures, each a function that returns the axes it drew on. They need matplotlib: pip install "scorecal[plot]"."""
+"""Pictures, each a function that returns the axes it drew on. They need matplotlib."""
 
 from .contributions import plot_contributions
 from .coverage import plot_coverage

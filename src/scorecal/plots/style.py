@@ -1,6 +1,9 @@
-"""Colours and axes that all pictures share."""
+"""Colours, axes and files that all pictures share."""
 
+import io
 from typing import Any
+
+from .._lib.extras import needs
 
 # Told apart in light and dark and by colour-blind readers (Okabe and Ito).
 MAIN, WARN, GREY, BAND = "#0072b2", "#d55e00", "#808080", 0.2
@@ -13,8 +16,15 @@ def new_axes(ax: Any, n: int = 1, **options: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError('Pictures need matplotlib: pip install "scorecal[plot]".') from None
+        raise needs("Pictures need matplotlib", "plot") from None
     return plt.subplots(1, n, layout="constrained", **options)[1]
+
+
+def encoded(figure: Any, kind: str, **options: Any) -> bytes:
+    """Return the figure as the bytes of a file of this kind, such as "png"."""
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, **options)
+    return file.getvalue()
 
 
 def trim(ax: Any) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from .._lib.arrays import Array
+from .supports import Support, bounded_support
 
 if TYPE_CHECKING:
     from .protocol import Predictions
-    from .supports import Support
 
 
 @runtime_checkable
@@ -80,5 +80,5 @@ def prior_of(predictions: Any) -> Prior | None:
 
 
 def support_of(predictions: Any) -> Support | None:
-    """Return the `support` that the predictions declare; None stands for all of R^dim."""
-    return getattr(predictions, "support", None)
+    """Return the `support` that the predictions declare; None stands for all of R^dim. Raise if it is no support."""
+    return bounded_support(getattr(predictions, "support", None))

@@ -135,7 +135,10 @@ class Gaussian:
         return self.mean, (scale**2)[..., None] * like(np.eye(self.dim), self.mean)
 
     def noisy(self, level: float) -> Noisy:
-        """Predictions of targets with noise of `level` predictive standard deviations in each dimension."""
+        """Predictions of targets with noise of `level` predictive standard deviations in each dimension.
+
+        Tests draw the noise and add it to the targets; give them the targets without noise.
+        """
         check_level(level)
         xp = array_namespace(self.mean)
         if self.scale is not None:

@@ -19,6 +19,7 @@ class Joined:
 
     first: Predictions
     second: Predictions
+    made_of = property(lambda self: (self.first, self.second))
 
     @property
     def n(self) -> int:
@@ -91,7 +92,7 @@ def _draw_apart(parts: tuple[Predictions, Predictions], n_samples: int, rng: Any
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _GaussianDrawnApart(Gaussian):
-    """Joined Gaussians, sampled one part after the other."""
+    """Joined Gaussians, sampled one part after the other, so that the first part has the draws it has alone."""
 
     parts: Any = field(kw_only=True)
 
@@ -101,7 +102,7 @@ class _GaussianDrawnApart(Gaussian):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _MixtureDrawnApart(GaussianMixture):
-    """Joined mixtures, sampled one part after the other."""
+    """Joined mixtures, sampled one part after the other, so that the first part has the draws it has alone."""
 
     parts: Any = field(kw_only=True)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, detach, device_of, has_values, like, to_numpy
 from .._lib.checks import check_count
-from .protocol import Predictions, evaluate_log_prob, held_array
+from .protocol import Predictions, check_predictions, evaluate_log_prob, held_array
 
 _BEST_ACCEPTANCE = 0.574  # asymptotically optimal for MALA (Roberts and Rosenthal 1998)
 
@@ -74,6 +74,7 @@ class MALA:
     ) -> MALADraws:
         """Draws from every prediction, in the backend of `reference`, by default that of the predictions or `start`."""
         check_count("n_samples", n_samples)
+        check_predictions("predictions", predictions)
         held = held_array(predictions) if reference is None else reference
         if held is not None and not has_values(held):
             raise TypeError("`sampler` cannot run its chains while JAX is tracing.")

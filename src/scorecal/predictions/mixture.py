@@ -146,7 +146,10 @@ class GaussianMixture:
         return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
 
     def noisy(self, level: float) -> Noisy:
-        """Predictions of targets with noise of `level` predictive standard deviations in each dimension."""
+        """Predictions of targets with noise of `level` predictive standard deviations in each dimension.
+
+        Tests draw the noise and add it to the targets; give them the targets without noise.
+        """
         check_level(level)
         xp = array_namespace(self.means)
         noise_sd = level * xp.sqrt(xp.linalg.diagonal(self.moments()[1]))

@@ -7,7 +7,8 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from .._lib.arrays import Array, array_namespace, check_finite, check_real, has_values, ignore_overflow
-from .capabilities import HasDensity, Prior, Samplable
+from .._lib.checks import check_count
+from .capabilities import HasDensity, Prior, Samplable, prior_of, support_of
 
 
 @runtime_checkable
@@ -48,6 +49,10 @@ def check_predictions(name: str, predictions: Any) -> None:
             f"{type(predictions).__name__}, which has no `{missing[0]}`. Convert models and distributions of other "
             "libraries by `scorecal.as_predictions(obj, x)`."
         )
+    for size in ("n", "dim"):
+        check_count(f"{name}.{size}", getattr(predictions, size))
+    support_of(predictions)
+    check_prior(prior_of(predictions), predictions.dim)
 
 
 def check_prior(prior: Any, dim: int) -> None:
@@ -121,9 +126,9 @@ def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.rando
     """Draws of shape (n, n_samples, dim), checked."""
     if not isinstance(predictions, Samplable):
         raise TypeError(
-            f"`predictions` must be sampled here, but {type(predictions).__name__} has no `sample`. The kernels "
-            "`GFD` and `KGFD` and the test `kccsd_test` need scores only. (scorecal never samples posteriors of sbi; "
-            "`sbi.diagnostics` does.)"
+            f"`predictions` must be sampled here, but `sample(n_samples, rng)` is missing from "
+            f"{without_draws(predictions)}. `skce_test` also takes `sampler=MALA()`, for predictions with `log_prob`; "
+            "`kccsd_test` and the kernels `GFD` and `KGFD` need scores only."
         )
     samples = predictions.sample(n_samples, rng)
     expected = (n_samples, predictions.n, predictions.dim)
@@ -134,6 +139,14 @@ def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.rando
         "predictions.sample(...)", samples, "Likely causes: a sampler that diverged, or parameters that overflow."
     )
     return array_namespace(samples).permute_dims(samples, (1, 0, 2))
+
+
+def without_draws(predictions: Any) -> str:
+    """Name the classes that cannot be sampled: of what the user gave, not of what was joined or mapped from it."""
+    parts = getattr(predictions, "made_of", None)
+    if parts is None:
+        return type(predictions).__name__
+    return " and ".join(dict.fromkeys(without_draws(part) for part in parts if not isinstance(part, Samplable)))
 
 
 def held_array(predictions: Predictions) -> Array | None:

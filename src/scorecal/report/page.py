@@ -1,9 +1,9 @@
 """A report as one self-contained HTML page."""
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
+from .._lib.text import html_text
 from ..coverage import Coverage
 from ..diagnosis import Diagnosis
 from ..predictions import Predictions
@@ -11,6 +11,8 @@ from ..results import CombinedResult
 from .sections import coverage_part, repeat_part, sizes_part, test_part, verdict_part, where_part, witness_part
 from .style import STYLE
 
+# Styles of the page's own are all that it needs: matplotlib writes them as attributes, for which there are no hashes.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _NEVER_SEEN = (
     "A few gross outliers among many rows.",
     "Whether rows depend on each other, as in time series or with several rows of one unit. The test assumes that they "
@@ -30,7 +32,7 @@ def report_html(
     alpha: float = 0.05,
     settings: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a report as one HTML page, to be opened from disk or sent by mail; it loads nothing.
+    """Return a report as one HTML page, to be opened from disk or sent by mail; it loads nothing, and may not.
 
     Parameters
     ----------
@@ -75,11 +77,12 @@ def report_html(
         *test_part(result, alpha),
         *(coverage_part(coverage) if coverage is not None else []),
         "<h2>What this test cannot see here</h2>",
-        f"<ul>{''.join(f'<li>{escape(what)}</li>' for what in unseen)}</ul>",
+        f"<ul>{''.join(f'<li>{html_text(what)}</li>' for what in unseen)}</ul>",
         *repeat_part(result, settings),
     ]
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{html_text(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
-        f"<body><main><h1>{escape(title)}</h1>{''.join(parts)}</main></body></html>\n"
+        f"<body><main><h1>{html_text(title)}</h1>{''.join(parts)}</main></body></html>\n"
     )

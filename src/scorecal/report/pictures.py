@@ -5,10 +5,12 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import numpy as np
+
+from .._lib.extras import needs
+from .._lib.text import html_text, visible
 
 _INK = "#010203"  # stands for the colour of the text; no picture uses it for anything else
 
@@ -19,7 +21,7 @@ def picture(draw: Callable[[], Any], caption: str, described: str) -> str:
         import matplotlib as mpl
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError('A report has pictures, which need matplotlib: pip install "scorecal[report]".') from None
+        raise needs("A report has pictures, which need matplotlib", "report") from None
     names = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     settings: dict[Any, Any] = {
         **dict.fromkeys(names, _INK),
@@ -38,13 +40,13 @@ def picture(draw: Callable[[], Any], caption: str, described: str) -> str:
                 figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         finally:
             plt.close(figure)
-    svg = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", "", file.getvalue())  # control characters of labels
+    svg = visible(file.getvalue(), keep="\n")  # labels may hold what a page would obey
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     for name in ("width", "height", "xmlns:xlink", "xmlns"):  # the page decides
         svg = re.sub(rf'(<svg[^>]*?) {name}="[^"]*"', r"\1", svg, count=1)
-    salt = f"p{zlib.crc32(caption.encode())}"  # ids of one picture must not be those of another
+    salt = f"p{zlib.crc32(visible(caption).encode())}"  # ids of one picture must not be those of another
     svg = re.sub(r'\bid="', f'id="{salt}-', svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{salt}-", svg)
-    label = f'role="img" aria-label="{escape(described)}"'
-    return f"<figure>{svg.replace('<svg', f'<svg {label}', 1)}<figcaption>{escape(caption)}</figcaption></figure>"
+    label = f'role="img" aria-label="{html_text(described)}"'
+    return f"<figure>{svg.replace('<svg', f'<svg {label}', 1)}<figcaption>{html_text(caption)}</figcaption></figure>"

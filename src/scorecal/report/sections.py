@@ -2,13 +2,13 @@
 
 import platform
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import numpy as np
 import scipy
 
 from .._lib.tables import table
+from .._lib.text import html_text
 from ..coverage import Coverage
 from ..diagnosis import Diagnosis, words
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
@@ -30,7 +30,7 @@ def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
         f'<p class="verdict {"bad" if rejected else "good"}"><strong>{verdict}</strong> at level {alpha:g} '
         f"(p = {result.pvalue:.3g}, {result.n} predictions).</p>",
         f"<p>{meaning}</p>",
-        f"<p>{escape(result.message)}{'' if alpha == 0.05 else ' (At level 0.05.)'}</p>",
+        f"<p>{html_text(result.message)}{'' if alpha == 0.05 else ' (At level 0.05.)'}</p>",
     ]
 
 
@@ -39,7 +39,7 @@ def sizes_part(diagnosis: Diagnosis) -> list[str]:
     shown = words.sizes_table(diagnosis)
     parts = [
         "<h2>In what way</h2>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in words.sentences_of(diagnosis)),
+        *(f"<p>{html_text(sentence)}</p>" for sentence in words.sentences_of(diagnosis)),
         picture(
             lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(shown.rows))),
             f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
@@ -50,7 +50,7 @@ def sizes_part(diagnosis: Diagnosis) -> list[str]:
     if diagnosis.correlations:
         parts += [
             words.correlations_table(diagnosis).html(),
-            f"<p>{escape(words.worst_direction_sentence(diagnosis))}</p>",
+            f"<p>{html_text(words.worst_direction_sentence(diagnosis))}</p>",
         ]
     return parts
 

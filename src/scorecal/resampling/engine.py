@@ -22,10 +22,11 @@ from ..pairwise.sums import PairSums, add_up
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..parallel.workers import in_order, map_tasks
+from .estimators import pairing_of
 from .features import FeatureSums, feature_sums, u_statistic_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
-from .nulls import RandomSigns, StudentT, UStatistics
+from .nulls import RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
 from .signs import PlacedSigns, Signs
@@ -53,27 +54,22 @@ def null_distributions(
     The estimator may replace the functions; its draws come before those of the null. Without a null in the options, it
     is the estimator's own; but random signs for features, which average all pairs.
     """
-    pairing = options.estimator.pairing(int(reference.shape[0]))
-    if pairing.n_pairs < 1:
-        raise ValueError(f"`estimator` must average at least one pair of rows, but {options.estimator!r} has none.")
+    pairing = pairing_of(options.estimator, int(reference.shape[0]))
     applied = [options.estimator.apply(function, rng) for function in functions]
+    if not all(isinstance(each, Features) or hasattr(each, "floats_per_pair") for each in applied):
+        raise TypeError(
+            f"`estimator` must return a function from `apply(function, rng)`, unlike {options.estimator!r}."
+        )
     null, of_rows = options.null, [isinstance(function, Features) for function in applied]
     if null is None:
-        null = RandomSigns() if all(of_rows) else options.estimator.null()
+        null = RandomSigns() if all(of_rows) else as_null(options.estimator.null()) or RandomSigns()
     if isinstance(null, StudentT) and (any(of_rows) or len(of_rows) > 1):
         raise ValueError(
             "`null` must not be `StudentT` here: it is for one statistic that averages pairs inside blocks of rows. "
             "Kernels of finite rank average all pairs, and `calibration_test` combines several statistics."
         )
     averages = partial(u_statistics, applied, reference, options=options, tile=tile)
-    totals = null.distribution(averages, pairing, n_resamples, rng)
-    found = getattr(totals.null, "shape", None)
-    if found is None or tuple(found) != (len(applied), n_resamples):
-        raise ValueError(
-            f"`null` must return {n_resamples} draws for each statistic, shape {(len(applied), n_resamples)}, but "
-            f"{null!r} gave {found and tuple(found)}."
-        )
-    return totals
+    return distribution_of(null, averages, pairing, len(applied), n_resamples, rng)
 
 
 @ignore_overflow
@@ -97,12 +93,15 @@ def u_statistics(
             "`workers` must be None for JAX arrays, because other processes do not share JAX's settings (such as "
             "64-bit floats). Leave `workers` out, since JAX uses all cores, or give NumPy arrays."
         )
+    if not isinstance(signs, Signs | None):
+        found = type(signs).__name__
+        raise TypeError(f"`averages` takes `nulls.Signs`, which `nulls.pack_signs(e)` makes, or None, not a {found}.")
     n = int(reference.shape[0])
     xp = array_namespace(reference)
     pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
-    pairing = options.estimator.pairing(n)
+    pairing = pairing_of(options.estimator, n)
     n_counted = 2 * pairing.n_pairs
     tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, options.memory)
     if tile % 8:

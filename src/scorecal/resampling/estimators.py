@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._lib.checks import check_count
+from .._lib.checks import by_name, check_count
 from ..pairwise import Features, PairFunction
 from ..statistics.random_features import low_rank
 from .nulls import Null, RandomSigns, StudentT
@@ -17,7 +17,20 @@ __all__ = ["Block", "Complete", "Estimator", "Incomplete", "Linear", "LowRank", 
 
 @runtime_checkable
 class Estimator(Protocol):
-    """A choice of pairs. To make one of your own, inherit from this class and define `pairing`."""
+    """A choice of pairs. To make one of your own, inherit from this class and define `pairing`.
+
+    Examples
+    --------
+    Pairs of neighbours inside blocks of ten rows:
+
+    >>> import scorecal as sc
+    >>> class Neighbours(sc.estimators.Estimator):
+    ...     def pairing(self, n):
+    ...         return sc.estimators.Pairing(n, reach=1, size=min(n, 10))
+    >>> predictions, y = sc.experiments.mgm(1000, 0.5, rng=0)
+    >>> sc.kccsd_test(predictions, y, estimator=Neighbours(), rng=0).rejects()
+    True
+    """
 
     def pairing(self, n: int) -> Pairing:
         """Return the pairs of n rows that are averaged."""
@@ -126,11 +139,20 @@ _BY_NAME: dict[str, Estimator] = {
 
 def as_estimator(estimator: Any) -> Estimator:
     """Return the estimator with this name, or the value itself if it is an estimator."""
-    if isinstance(estimator, str) and estimator in _BY_NAME:
-        return _BY_NAME[estimator]
-    if isinstance(estimator, type) or not isinstance(estimator, Estimator):
-        raise ValueError(
-            f"`estimator` must be one of {', '.join(map(repr, _BY_NAME))}, a value of `estimators` such as `Block(9)`, "
-            f"or inherit from `estimators.Estimator` and define `pairing(n)`, but is {estimator!r}."
+    wanted = "a value of `estimators`, or inherit from `estimators.Estimator` and define `pairing(n)`"
+    return by_name("estimator", estimator, _BY_NAME, Estimator, wanted)  # type: ignore[no-any-return]
+
+
+def pairing_of(estimator: Estimator, n: int) -> Pairing:
+    """Return the pairs of n rows that the estimator averages, checked."""
+    pairing: Any = estimator.pairing(n)
+    if not isinstance(pairing, Pairing):
+        raise TypeError(
+            "`estimator` must define `pairing(n)`, which returns `estimators.Pairing(n, reach, size)`, but that of "
+            f"{estimator!r} returned a {type(pairing).__name__}."
         )
-    return estimator
+    if pairing.n != n:
+        raise ValueError(f"`estimator` must pair all {n} rows, but {estimator!r} pairs {pairing.n} rows.")
+    if pairing.n_pairs < 1:
+        raise ValueError(f"`estimator` must average at least one pair of rows, but {estimator!r} has none.")
+    return pairing

@@ -92,7 +92,10 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
 
 
 def hall_correction(plain: Array, cubes: Array, squares: Array) -> Array:
-    """Factor of f^3 for which sum f + factor sum f^3 is Hall's transform of sum f."""
+    """Return the factor for which sum f + factor sum f^3 is Hall's transform of sum f, with the skewness clipped.
+
+    `plain`, `cubes` and `squares` are the sums over rows of f, f^3 and f^2, with signs in the first two for null draws.
+    """
     xp = array_namespace(plain)
     root = xp.sqrt(squares)
     t, k = plain / root, cubes / squares / root

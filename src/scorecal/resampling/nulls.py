@@ -7,19 +7,30 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from .._lib.arrays import Array, to_numpy
+from .._lib.checks import by_name
 from .pairing import Pairing
-from .signs import Signs
+from .signs import Signs, pack_signs
 
-__all__ = ["Null", "RandomSigns", "Signs", "StudentT", "UStatistics"]
+__all__ = ["Null", "RandomSigns", "Signs", "StudentT", "UStatistics", "pack_signs"]
 
 
 @dataclass(frozen=True, eq=False)
 class UStatistics:
-    """For each of V functions: the U-statistic, its null draws, and the contribution of each of the n rows."""
+    """V statistics of the same n rows, with their null draws and the contributions of the rows.
 
-    statistic: Array  # (V,)
-    null: Array | None  # (V, B)
-    contributions: Array  # (V, n); each row sums to its statistic
+    Attributes
+    ----------
+    statistic : array, shape (V,)
+        The statistics: one for most tests, one for each view in `calibration_test`.
+    null : array, shape (V, B), or None
+        B draws of each statistic under the null hypothesis; None where there were no signs.
+    contributions : array, shape (V, n)
+        Share of each row in each statistic; the shares of a statistic sum to it.
+    """
+
+    statistic: Array
+    null: Array | None
+    contributions: Array
 
 
 Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs, with signs or without
@@ -27,15 +38,44 @@ Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs
 
 @runtime_checkable
 class Null(Protocol):
-    """A method that gives the null distribution of several statistics of the same rows.
+    """The protocol of null distributions: any object with the method `distribution` can be given as `null`.
 
-    `distribution` calls `averages(signs)` for each pass over rows and pairs, and returns its statistics with B =
-    `n_resamples` null draws each. All random numbers come from `rng`.
+    Examples
+    --------
+    Rows of one group share a sign, as in a wild cluster bootstrap:
+
+    >>> import numpy as np, scorecal as sc
+    >>> class GroupSigns:
+    ...     def __init__(self, groups):
+    ...         self.index = np.unique(groups, return_inverse=True)[1]
+    ...
+    ...     def distribution(self, averages, pairing, n_resamples, rng):
+    ...         of_groups = rng.choice([-1, 1], size=(self.index.max() + 1, n_resamples))
+    ...         return averages(sc.nulls.pack_signs(of_groups[self.index]))
+    >>> predictions, y = sc.experiments.mgm(200, 0.5, rng=0)
+    >>> sc.kccsd_test(predictions, y, null=GroupSigns(np.arange(200) // 4), rng=0).rejects()
+    True
     """
 
     def distribution(
         self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
-    ) -> UStatistics: ...
+    ) -> UStatistics:
+        """Return the statistics with `n_resamples` null draws of each.
+
+        Parameters
+        ----------
+        averages : callable
+            `averages(signs)` makes one pass over rows and pairs and returns `UStatistics` whose null draws are the
+            averages of e_i e_j H_ij, one for each column of the signs e; `averages(None)` leaves `null` None, to be set
+            by `dataclasses.replace`. It takes `Signs` only, as `pack_signs` makes them, no other multipliers.
+        pairing : Pairing
+            The pairs that are averaged; `pairing.n` is the number of rows.
+        n_resamples : int
+            Number of draws B.
+        rng : numpy.random.Generator
+            Source of all random numbers.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +96,9 @@ class RandomSigns:
 class StudentT:
     """Student's t, for blocks of rows that are independent and identically distributed: quantiles in place of draws.
 
-    It is the distribution of the mean over blocks, in units of its standard error.
+    It is the distribution of the mean over blocks, in units of its standard error. It needs one statistic that averages
+    pairs inside at least two blocks, hence the estimator `Linear` or `Block`. It is refused by `calibration_test`, with
+    the estimator `LowRank`, and for kernels of finite rank between targets where predictions are not compared.
     """
 
     def distribution(
@@ -80,18 +122,36 @@ class StudentT:
         return replace(totals, null=errors[:, None] * quantiles)
 
 
-_BY_NAME: dict[str, Null] = {"signs": RandomSigns()}
+def distribution_of(
+    null: Null, averages: Averages, pairing: Pairing, n_statistics: int, n_resamples: int, rng: np.random.Generator
+) -> UStatistics:
+    """Return what the null gives, checked."""
+    totals = null.distribution(averages, pairing, n_resamples, rng)
+    if not isinstance(totals, UStatistics):
+        raise TypeError(
+            "`null` must return what `averages(signs)` returned, or `dataclasses.replace(averages(None), null=draws)`, "
+            f"but {null!r} returned a {type(totals).__name__}."
+        )
+    draws = to_numpy(totals.null)
+    if draws.shape != (n_statistics, n_resamples) or draws.dtype.kind not in "fiu":
+        found = None if totals.null is None else f"shape {draws.shape} of {draws.dtype}"
+        raise ValueError(
+            f"`null` must return {n_resamples} draws for each statistic, numbers of shape "
+            f"{(n_statistics, n_resamples)}, but {null!r} gave {found}."
+        )
+    bad = np.sum(~np.isfinite(draws))
+    if bad and np.all(np.isfinite(to_numpy(totals.statistic))):
+        raise ValueError(
+            f"`null` must return finite draws, but {bad} of the {draws.size} of {null!r} are not; the statistic is. "
+            "Likely causes: NaN in draws of your own, or statistics near the largest number of their dtype."
+        )
+    return totals
+
+
+_BY_NAME: dict[str, Null] = {"signs": RandomSigns(), "student-t": StudentT()}
 
 
 def as_null(null: Any) -> Null | None:
     """Return the null with this name, or the value itself; None stands for the null of the estimator."""
-    if null is None:
-        return None
-    if isinstance(null, str) and null in _BY_NAME:
-        return _BY_NAME[null]
-    if isinstance(null, type) or not isinstance(null, Null):
-        raise TypeError(
-            f"`null` must be {' or '.join(map(repr, _BY_NAME))}, a value of `nulls` such as `RandomSigns()`, or have a "
-            f"method `distribution(averages, pairing, n_resamples, rng)`, but is {null!r}."
-        )
-    return null
+    wanted = "a value of `nulls`, or have a method `distribution(averages, pairing, n_resamples, rng)`"
+    return None if null is None else by_name("null", null, _BY_NAME, Null, wanted)

@@ -10,16 +10,34 @@ from functools import cached_property
 
 import numpy as np
 
+from .._lib.checks import check_count
+
 _SMALLEST_TILE = 64
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """The pairs of n rows that are at most `reach` apart, inside the same block of `size` rows."""
+    """The pairs of n rows that are at most `reach` apart, inside the same block of `size` rows.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    reach : int
+        Largest distance between the two rows of a pair, in the order of the table; n for no limit.
+    size : int
+        Number of rows in a block; n for one block. The last block also holds the remaining rows.
+    """
 
     n: int
     reach: int
     size: int
+
+    def __post_init__(self) -> None:
+        for name in ("n", "reach", "size"):
+            check_count(name, getattr(self, name))
+        if self.size > self.n:
+            raise ValueError(f"`size` must be at most n = {self.n}, for one block, but is {self.size}.")
 
     @property
     def n_blocks(self) -> int:

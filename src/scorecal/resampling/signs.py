@@ -8,25 +8,70 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, device_of, like
+from .._lib.checks import check_count
 from .gpu.device import is_on_gpu
 
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """n x n_resamples signs: the bits of `packed`, row by row, 1 for +1 and 0 for -1."""
+    """Signs e of n rows in each of `n_resamples` draws, kept as bits; `pack_signs` makes them from +1 and -1.
+
+    Parameters
+    ----------
+    packed : ndarray of uint8, shape (n * n_resamples / 8,), rounded up
+        ``np.packbits(bits)`` of an array `bits` (n, n_resamples) with 1 for +1 and 0 for -1: all bits in one sequence,
+        row after row, so that a row need not start at a byte.
+    n_resamples : int
+        Number of draws.
+    """
 
     packed: np.ndarray
     n_resamples: int
 
+    def __post_init__(self) -> None:
+        check_count("n_resamples", self.n_resamples)
+        kind, shape = getattr(self.packed, "dtype", None), np.shape(self.packed)
+        if not isinstance(self.packed, np.ndarray) or kind != np.uint8 or len(shape) != 1:
+            raise TypeError(
+                "`packed` must be one sequence of bytes, a NumPy array of dtype uint8 and one axis, but is a "
+                f"{type(self.packed).__name__} of dtype {kind} and shape {shape}. `nulls.pack_signs(e)` packs signs."
+            )
+
     def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
-        """Place the same bits on the device of `reference`, to be expanded to a dtype."""
-        xp = array_namespace(reference)
+        """Place the same bits on the device of `reference`, which has n rows, to be expanded to a dtype."""
+        xp, n = array_namespace(reference), int(reference.shape[0])
+        size = -(-n * self.n_resamples // 8)
+        if len(self.packed) != size:
+            raise ValueError(
+                f"`packed` must hold the signs of {n} rows in {self.n_resamples} draws, {size} bytes, but has "
+                f"{len(self.packed)}. Likely causes: signs of other rows, or `axis` given to `packbits`."
+            )
         place = {"device": device_of(reference)}
         if is_on_gpu(reference):
             by_byte = xp.asarray(np.arange(7, -1, -1, dtype=np.uint8), **place)
         else:
             by_byte = like(2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 1.0, reference)
         return PlacedSigns(xp.asarray(self.packed, **place), by_byte, self.n_resamples, dtype or reference.dtype)
+
+
+def pack_signs(signs: Any) -> Signs:
+    """Return signs that are given as an array of +1 and -1, (n, n_resamples), in the form that a null hands on.
+
+    Examples
+    --------
+    Signs of three rows in two draws:
+
+    >>> import scorecal as sc
+    >>> sc.nulls.pack_signs([[1, -1], [-1, -1], [1, 1]]).n_resamples
+    2
+    """
+    array = np.asarray(signs)
+    if array.ndim != 2 or not np.all((array == 1) | (array == -1)):
+        raise ValueError(
+            f"`signs` must be an array (n, n_resamples) of +1 and -1, but has shape {array.shape} and values such as "
+            f"{array.ravel()[:3].tolist()}."
+        )
+    return Signs(np.packbits(array > 0), array.shape[1])
 
 
 @dataclass(frozen=True, eq=False)

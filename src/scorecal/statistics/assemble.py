@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._lib.arrays import Array, array_namespace, check_finite, like
+from .._lib.arrays import Array, array_namespace, like
+from .._lib.checks import checked_features
 from ..kernels import FiniteRank, Radial
 from ..kernels.gram import constant_gram
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs, SumOfPairs
@@ -21,17 +22,18 @@ def assemble(
     matrices: Sequence[Array] | None = None,
     *,
     dtype: Any = None,
+    owner: str = "`target_kernel`",
 ) -> tuple[PairFunction | Features, Array]:
     """Return H, or f where no pairs are needed, and the targets in the dtype of the computation.
 
     H is the sum over r of k_r(P_i, P_j) times the Stein kernel of the targets, weighted by the matrix B_r where there
     are matrices. Without a Gram matrix, k is 1. `dtype` is used if it has enough digits; it defaults to that of the
-    targets.
+    targets. Errors name the `owner` of the kernel between targets.
     """
     xp = array_namespace(targets)
     dtype = dtype or targets.dtype
     if bandwidth is None or not isinstance(kernel, Radial):
-        return _finite_rank(targets, scores, kernel, grams)
+        return _finite_rank(stein_features(kernel, targets, scores, owner), targets, grams)
     grams = grams or [constant_gram(targets)]
     narrow, width = xp.astype(targets, dtype, copy=False), like(bandwidth, targets, dtype)
     dtype = sufficient_dtype(narrow, width, [cast_gram(gram, dtype) for gram in grams])
@@ -44,10 +46,9 @@ def assemble(
 
 
 def _finite_rank(
-    targets: Array, scores: Array, kernel: Any, grams: Sequence[PairFunction]
+    features: Array, targets: Array, grams: Sequence[PairFunction]
 ) -> tuple[PairFunction | Features, Array]:
-    """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed."""
-    features = stein_features(kernel, targets, scores)
+    """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed; and the targets."""
     if not grams:
         return Features(lambda rows: features[rows, :]), targets
     dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), grams)
@@ -55,15 +56,6 @@ def _finite_rank(
     return ProductOfPairs((Product(features, features), cast_gram(grams[0], dtype))), targets
 
 
-def stein_features(kernel: Any, targets: Array, scores: Array, owner: str = "`target_kernel`") -> Array:
+def stein_features(kernel: Any, targets: Array, scores: Array, owner: str) -> Array:
     """Features (n, q) of a kernel of finite rank between targets, checked."""
-    features = kernel.features(targets, scores)
-    shape, n = tuple(getattr(features, "shape", ())), targets.shape[0]
-    if len(shape) != 2 or shape[0] != n:
-        raise ValueError(
-            f"`features(targets, scores)` of {owner} must return an array (n, q), a row for each row of targets and "
-            f"scores (views give a block of rows at a time), but for {n} rows returned "
-            f"{f'shape {shape}' if hasattr(features, 'shape') else type(features).__name__}."
-        )
-    check_finite(f"features of {owner}", features)
-    return features
+    return checked_features("features(targets, scores)", kernel.features(targets, scores), targets, owner)

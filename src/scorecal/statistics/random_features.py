@@ -44,8 +44,9 @@ def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generato
             )
         raise TypeError(
             "`estimator='low-rank'` is for `kccsd_test`, `kcsd_test`, `ksd_test` and `calibration_test` with Gaussian "
-            "kernels: `kernels.Gaussian` between targets and `GFD`, or a sampled `KGFD` or `MMD`, between predictions. "
-            "Use another estimator, or these kernels."
+            "kernels: `kernels.Gaussian` between targets and, between predictions, `GFD`, `KGFD`, `Wasserstein` or a "
+            "kernel of your own whose distance is `kernels.Euclidean`, with `outer='gaussian'`. Use another estimator, "
+            "or these kernels."
         )
 
     return Features(features(function))

@@ -22,7 +22,10 @@ _LARGE = 1e3  # beyond it, 1 / y is Mills' ratio to a relative error of 1e-6
 
 @dataclass(frozen=True)
 class Rank:
-    """Legendre polynomials of the rank of the target along each dimension.
+    """Legendre polynomials of the rank of the target along each dimension, among draws from N(0, 1).
+
+    It is the rank in the target's own prediction where targets are whitened, as they are in views, and predictions are
+    Gaussian. Otherwise the feature still has mean zero for calibrated predictions.
 
     Parameters
     ----------
@@ -50,7 +53,9 @@ class Rank:
 
 @dataclass(frozen=True)
 class RadialRank:
-    """Legendre polynomial of the rank of the target's distance from the origin.
+    """Legendre polynomial of the rank of the target's distance from the origin, among draws from N(0, I).
+
+    It is meant for whitened targets, as `Rank` is.
 
     Parameters
     ----------

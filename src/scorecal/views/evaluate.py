@@ -1,14 +1,15 @@
 """Features of rows, or a function of pairs, for each view: what the engine averages."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, check_finite
+from .._lib.arrays import Array, array_namespace
+from .._lib.checks import checked_features
 from ..kernels.bandwidth import target_bandwidth
 from ..kernels.gram import distribution_gram
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs
@@ -35,18 +36,18 @@ class OwnFeatures:
     def __call__(self, rows: slice) -> Array:
         if getattr(self._last, "rows", None) != rows:
             if isinstance(self.view.target_kernel, FrameFeatures):
-                found = self.view.target_kernel.frame_features(self.frame, rows)
+                give = partial(self.view.target_kernel.frame_features, self.frame)
+                found = _checked("frame_features(frame, rows)", give, self.view, self.frame, rows)
             else:
                 draws = range(self.located[0].shape[0])
                 found = sum(self._features(k, rows) for k in draws)
-            check_finite(f"features of view {self.view.name!r}", found, f"Rows are counted from {rows.start}.")
             self._last.rows, self._last.features = rows, found
         return self._last.features
 
     def _features(self, k: int, rows: slice) -> Array:
         """Features of a block of rows for one draw or component, weighted by its share."""
         targets, scores, shares = (part[k, rows, :] for part in self.located)
-        return stein_features(self.view.target_kernel, targets, scores, f"view {self.view.name!r}") * shares
+        return stein_features(self.view.target_kernel, targets, scores, _owner(self.view, rows)) * shares
 
 
 def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -> OwnFeatures:
@@ -65,12 +66,28 @@ def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dic
         return Features(own, view.largest, unskewed=True), {}
     if not between.differs(frame):
         return None
-    return Features(partial(_combined, between, own, view.coordinates), view.largest, unskewed=True), {}
+    return Features(partial(_combined, between, view, own), view.largest, unskewed=True), {}
 
 
-def _combined(between: RowKernel, own: OwnFeatures, coordinates: str, rows: slice) -> Array:
+def _combined(between: RowKernel, view: View, own: OwnFeatures, rows: slice) -> Array:
     """Features combined with what is known of each prediction."""
-    return between.combine(own(rows), own.frame, coordinates, rows)
+    features = own(rows)
+
+    def give(some: slice) -> Array:
+        return between.combine(features[: some.stop - some.start, :], own.frame, view.coordinates, some)
+
+    return _checked("combine(features, frame, coordinates, rows)", give, view, own.frame, rows)
+
+
+def _checked(call: str, give: Callable[[slice], Array], view: View, frame: ViewFrame, rows: slice) -> Array:
+    """Features of a block of rows; few rows, all in one block, must not hide that `rows` is ignored."""
+    for some in (slice(0, 1), rows) if rows.start == 0 else (rows,):
+        found = checked_features(call, give(some), frame.targets[0, some, :], _owner(view, rows))
+    return found
+
+
+def _owner(view: View, rows: slice) -> str:
+    return f"view {view.name!r}" + (f", from row {rows.start} on" if rows.start else "")
 
 
 def _pairs(view: View, frame: ViewFrame, rng: np.random.Generator) -> Averaged:
@@ -83,7 +100,8 @@ def _pairs(view: View, frame: ViewFrame, rng: np.random.Generator) -> Averaged:
     gram, bandwidths = distribution_gram(between, predictions, scores, rng)
     width = target_bandwidth(kernel, targets)
     function: Any
-    function, computed = assemble(targets, scores, kernel, width, [gram], dtype=frame.reference.dtype)
+    owner = f"view {view.name!r}"
+    function, computed = assemble(targets, scores, kernel, width, [gram], dtype=frame.reference.dtype, owner=owner)
     kept = frame.kept if in_frame else None
     if kept is not None:
         kept = array_namespace(kept).astype(kept, computed.dtype, copy=False)

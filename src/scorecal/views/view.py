@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 from .._lib.arrays import Array, array_namespace
+from .._lib.checks import check_not_class
 from ..kernels import DistributionKernel, FiniteRank, Radial
 from ..kernels.protocol import as_distribution_kernel
 from ..predictions import GaussianMixture, Noisable
@@ -20,20 +21,26 @@ _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
 class RowKernel(Protocol):
     """A kernel of finite rank between predictions, for views of finite rank: it makes no pairs.
 
-    `differs(frame)` tells whether the predictions differ in what it looks at, and `combine(features, frame,
-    coordinates, rows)` makes features (rows, q') of the view's own, (rows, q), and of what it knows of each prediction.
+    `frame` holds what views know of the predictions: `frame.predictions` themselves, on all of R^d; `frame.location`,
+    their locations (n, d) in units that all share; and `frame.traits`, locations and logarithmic spreads (n, t).
     """
 
-    def differs(self, frame: ViewFrame) -> bool: ...
+    def differs(self, frame: ViewFrame) -> bool:
+        """Return whether the predictions differ in what the kernel looks at; if not, the view is left out."""
+        ...
 
-    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array: ...
+    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array:
+        """Return features (rows, q'): those of the test functions, (rows, q), times functions of each prediction."""
+        ...
 
 
 @runtime_checkable
 class FrameFeatures(Protocol):
-    """Features of mean zero, (rows, q), computed from the frame, in place of a kernel between targets."""
+    """Features of predictions and targets that have mean zero without a Stein identity, in place of test functions."""
 
-    def frame_features(self, frame: ViewFrame, rows: slice) -> Array: ...
+    def frame_features(self, frame: ViewFrame, rows: slice) -> Array:
+        """Return features (rows, q) of `frame.predictions` and `frame.targets[0]`, whose mean is zero if calibrated."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -89,14 +96,15 @@ class View:
     sees : {"bias", "confidence", "correlation", "dependence", "shape", "modes", "any"}
         The kind of miscalibration that it names.
     target_kernel : kernel of finite rank, `kernels.Gaussian` or `kernels.IMQ`
-        The test functions; or `views.Shares`.
+        The test functions, of scorecal or your own (an object with `features(targets, scores)`); or `views.Shares`.
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Gain`, or one of `kernels.GFD`
         and its like.
     coordinates : {"whitened", "marginal", "component", "natural"}
         Of the targets: in units of their own predictions; the same, one dimension at a time, which is for `Rank`,
-        `Constant` and `Polynomial` only; in units of each component of a `GaussianMixture`, averaged by the shares
-        that these have in the target; or without a boundary and nothing else.
+        `Constant`, `Polynomial` and test functions of your own with `separable = True`; in units of each component of
+        a `GaussianMixture`, averaged by the shares that these have in the target; or without a boundary and nothing
+        else.
     largest : bool
         The largest of the statistics of the single features, not their sum; finite rank only.
     noise : float
@@ -149,8 +157,7 @@ class View:
 
     def _check_kernels(self) -> None:
         for name in ("target_kernel", "distribution_kernel"):
-            if isinstance(getattr(self, name), type):
-                raise TypeError(f"`{name}` must be a kernel, not its class {getattr(self, name).__name__}.")
+            check_not_class(name, getattr(self, name), "a kernel")
         if not isinstance(self.target_kernel, FiniteRank | Radial | FrameFeatures):
             raise TypeError(
                 "`target_kernel` must be a kernel such as `kernels.Linear()`, or have a method "
@@ -181,8 +188,8 @@ class View:
             raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
         if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
             raise ValueError(
-                "Marginal coordinates are for test functions of one dimension at a time: `Constant`, `Polynomial` and "
-                f"`Rank`, and not {self.target_kernel!r}."
+                "Marginal coordinates are for test functions of one dimension at a time, `Constant`, `Polynomial`, "
+                f"`Rank`, and others whose class says `separable = True`, and not for {self.target_kernel!r}."
             )
 
 

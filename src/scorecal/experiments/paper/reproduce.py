@@ -1,13 +1,14 @@
 """`scorecal reproduce`: figures and tables of the paper, by the names of the figures."""
 
-import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 
+from ..._lib.extras import needs
+from ..._lib.files import check_writable, write_whole
 from ...parallel.dask import cluster
+from ...plots.style import encoded
 from ..sweep.rates import Row, as_csv, as_markdown, rows_of
 from ..sweep.sweep import sweep
 from . import authors
@@ -16,6 +17,7 @@ from .drawing import draw
 from .figures import Figure
 
 RESULTS = "results.sqlite"
+_BESIDE = "fig1_authors.md"
 
 
 def reproduce(
@@ -27,6 +29,9 @@ def reproduce(
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"`--out` must be a folder, but {folder} is a file.")
     folder.mkdir(parents=True, exist_ok=True)
+    files = [f"{name}.{kind}" for name in names for kind in ("png", "pdf", "csv", "md")]
+    for file in files + ([_BESIDE] if "fig1" in names else []):
+        check_writable(folder / file)  # before the work, which may take hours
     start = time.perf_counter()
     what = f"{'all' if len(names) == len(FIGURES) else ' '.join(names)}, {repeats} repeats"
     cells = [cell for figure in figures for cell in figure.cells]
@@ -39,30 +44,21 @@ def reproduce(
         lines.append(f"{figure.title}: {folder / figure.name}.png, .pdf, .csv, .md")
         if figure.name == "fig1":
             beside = authors.as_markdown(authors.compare(rows))
-            _replace(folder / "fig1_authors.md", partial(Path.write_text, data=beside))
-            lines.append(f"Figure 1 beside the counts of the authors' code: {folder / 'fig1_authors.md'}")
+            write_whole(folder / _BESIDE, beside)
+            lines.append(f"Figure 1 beside the counts of the authors' code: {folder / _BESIDE}")
     return [*lines, f"{len(pvalues)} tests behind these figures; this run took {time.perf_counter() - start:.0f} s"]
 
 
 def _write(figure: Figure, folder: Path, rows: list[Row]) -> None:
     canvas = draw(figure, rows)
-    _replace(folder / f"{figure.name}.png", lambda path: canvas.savefig(path, format="png", dpi=150))
     # Without its date, the same results make the same file.
-    _replace(
-        folder / f"{figure.name}.pdf", lambda path: canvas.savefig(path, format="pdf", metadata={"CreationDate": None})
-    )
-    _replace(folder / f"{figure.name}.csv", partial(Path.write_text, data=as_csv(rows), newline=""))
-    _replace(folder / f"{figure.name}.md", partial(Path.write_text, data=as_markdown(figure, rows)))
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write to a file beside the path and move it into place, so that a reader never sees half of it."""
-    unfinished = path.with_name(f".{path.name}")
-    try:
-        write(unfinished)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    for kind, content in (
+        ("png", encoded(canvas, "png", dpi=150)),
+        ("pdf", encoded(canvas, "pdf", metadata={"CreationDate": None})),
+        ("csv", as_csv(rows)),
+        ("md", as_markdown(figure, rows)),
+    ):
+        write_whole(folder / f"{figure.name}.{kind}", content)
 
 
 def _require_matplotlib() -> None:
@@ -70,4 +66,4 @@ def _require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError('Figures are drawn with matplotlib: pip install "scorecal[reproduce]".') from None
+        raise needs("Figures are drawn with matplotlib", "reproduce") from None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..._lib.files import check_writable, write_whole
 from ..sweep.rates import rejection_rates
 from ..sweep.sweep import sweep
 from .grid import ALL, FITTED, N_RESAMPLES, OTHERS, OURS, SIZES, Situation, cells_of, null_cells_of, situations
@@ -19,13 +20,15 @@ def power_study(
     On calibrated predictions `calibration_test` is run on `null_repeats` data sets, also with fitted moments.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    for name in ("power.csv", "power.md"):  # before the work, which takes hours
+        check_writable(folder / name)
     rows, path = situations(), folder / "power.sqlite"
     null, flawed = null_cells_of(rows, sizes), cells_of(rows, sizes)
     found = sweep(null, null_repeats, path, n_resamples=N_RESAMPLES, workers=workers, what="level")
     found |= sweep(flawed, repeats, path, n_resamples=N_RESAMPLES, workers=workers, what="power")
     rates = rejection_rates(found)
-    (folder / "power.csv").write_text(as_csv(rates, sizes))
-    (folder / "power.md").write_text(as_markdown(rates, sizes))
+    write_whole(folder / "power.csv", as_csv(rates, sizes))
+    write_whole(folder / "power.md", as_markdown(rates, sizes))
     return [f"{len(found)} tests: {folder / 'power.md'}, .csv, .sqlite", summary(rates, sizes)]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from array_api_compat import is_jax_array
 
 from ..._lib.arrays import Array
+from ..._lib.extras import needs
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
@@ -82,7 +83,7 @@ def _kinds() -> Any:
     try:
         import numpyro.distributions as kinds
     except ImportError:
-        raise ImportError('numpyro is not installed: pip install "scorecal[numpyro]".') from None
+        raise needs("numpyro is not installed", "numpyro") from None
     return kinds
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..._lib.arrays import Array
+from ..._lib.extras import needs
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
@@ -94,7 +95,7 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError('torch is not installed: pip install "scorecal[torch]".') from None
+        raise needs("torch is not installed", "torch") from None
     return torch
 
 

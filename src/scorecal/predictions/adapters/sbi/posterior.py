@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...._lib.arrays import Array
+from ...._lib.extras import needs
 from ...capabilities import Prior
 from ...protocol import Predictions, describe
 from ...supports import Support
@@ -142,7 +143,7 @@ def _check_posterior(posterior: Any) -> None:
     try:
         import sbi  # noqa: F401
     except ImportError:
-        raise ImportError('sbi is not installed: pip install "scorecal[sbi]".') from None
+        raise needs("sbi is not installed", "sbi") from None
     name = type(posterior).__name__
     if not hasattr(posterior, "potential_fn"):
         raise TypeError(

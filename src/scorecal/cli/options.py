@@ -1,0 +1,57 @@
+"""Values of options: what argparse calls to turn text into numbers, or to refuse it."""
+
+import argparse
+import math
+from collections.abc import Callable
+from typing import NoReturn
+
+from .output import complain, say_as_it_is
+
+MOST_DRAWS = 10**12  # more than any memory holds
+MOST_REPEATS = 10**6
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse's, with errors of one line, and with text that can be shown."""
+
+    def error(self, message: str) -> NoReturn:
+        complain(self.prog, f"{message} (see {self.prog} --help)")
+        self.exit(2)
+
+    def _print_message(self, message: str, file: object = None) -> None:  # of --help and --version
+        say_as_it_is(message.rstrip("\n"))
+
+
+def count(most: int | None = None) -> Callable[[str], int]:
+    """Return a function from text to a positive integer; argparse reports anything else."""
+
+    def positive(text: str) -> int:
+        if not text.isdecimal() or len(text) > 4000 or int(text) < 1:
+            raise argparse.ArgumentTypeError(f"must be a positive integer, but is {text[:40]!r}")
+        if most is not None and int(text) > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most}, but is {text[:40]}")
+        return int(text)
+
+    return positive
+
+
+def seed(text: str) -> int:
+    """Return the integer, zero or more, that the text stands for."""
+    if not text.isdecimal() or len(text) > 4000:
+        raise argparse.ArgumentTypeError(f"must be an integer of 0 or more, but is {text[:40]!r}")
+    return int(text)
+
+
+def level(text: str) -> float:
+    """Return the number between 0 and 1 that the text stands for."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, but is {text[:40]!r}")
+    if value * MOST_DRAWS < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be {1 / MOST_DRAWS:g} or more for draws to reach it, but is {text[:40]}"
+        )
+    return value

@@ -1,0 +1,49 @@
+"""What the library says, in the words of the command line: options and arrays of files in place of arguments."""
+
+import re
+from pathlib import Path
+
+_EVERYWHERE = {
+    "alpha": "--alpha",
+    "calibration_test": "the test",
+    "diagnose": "the diagnosis",
+    "n_resamples": "--n-resamples",
+    "predictions": "the predictions",
+    "predictions.moments()": "the means",
+    "predictions.score(y)": "the score of the predictions at their targets",
+    "rng": "--seed",
+}
+_IN_A_TABLE = {
+    "covariance": "--covariance",
+    "covariates": "--by",
+    "mean": "--mean",
+    "names": "--target",
+    "scale": "--std",
+    "y": "--target",
+}
+_IN_AN_NPZ = {
+    "Scores": "the scores",
+    "at_base": "array 'base_scores'",
+    "at_targets": "array 'scores'",
+    "base_points": "array 'base_points'",
+    "y": "array 'targets'",
+}
+
+
+def in_options(message: str, file: Path) -> str:
+    """Translate a message of the library on predictions that were read from the file.
+
+    What speaks of other arguments is advice for Python: remarks, causes and all sentences but the first are left out.
+    """
+    words = _EVERYWHERE | (_IN_AN_NPZ if file.suffix.lower() == ".npz" else _IN_A_TABLE)
+    for name, meant in words.items():
+        message = message.replace(f"`{name}`", meant)
+    message = re.sub(r" \([^()]*`[^()]*\)|, or [^,.;]*`[^,.;]*(?=\.)", "", message)
+    first, *rest = re.split(r"(?<=[.;]) ", message)
+    kept = [first.replace("`", "")]
+    for part in rest:
+        if "`" in part:
+            kept[-1] = re.sub(";$", ".", kept[-1])
+        else:
+            kept.append(part[:1].upper() + part[1:] if kept[-1].endswith(".") else part)
+    return " ".join(kept)
