@@ -35,8 +35,10 @@ def setup(app: Any) -> None:
 def _as_pages(app: Any, name: str, source: list[str]) -> None:
     """What are files in the repository become pages of the site.
 
-    Results of benchmarks lie outside docs/, tutorials are scripts, and tables of figures have no title.
+    Results of benchmarks lie outside docs/, tutorials are scripts, and tables of figures have no title. How to report a
+    breach of security stays where a code host looks for it.
     """
+    source[0] = source[0].replace("](../SECURITY.md)", "](https://github.com/scorecal/scorecal/blob/main/SECURITY.md)")
     source[0] = source[0].replace("](../benchmarks/results/", "](benchmarks/")
     source[0] = re.sub(r"\]\(((tutorials/)?\w+)\.py\)", r"](\1.md)", source[0])
     if name.startswith("reproduction/f"):

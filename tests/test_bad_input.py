@@ -98,6 +98,7 @@ BAD = [
     ("asymmetric covariance", lambda: sc.Gaussian(MEAN, covariance=with_(EYE, 0.5, (0, 1))), ValueError, "covariance", "symmetric"),
     ("indefinite covariance", lambda: sc.Gaussian(MEAN, covariance=-EYE), ValueError, "covariance", "positive definite"),
     ("singular covariance", lambda: sc.Gaussian(MEAN, covariance=np.ones((2, 2))), ValueError, "covariance", "positive definite"),
+    ("covariance singular but for rounding", lambda: sc.Gaussian(MEAN, covariance=np.outer([0.75, 1.25], [0.75, 1.25])), ValueError, "covariance", "positive definite"),
     ("indefinite covariance, torch", lambda: sc.Gaussian(torch.tensor(MEAN), covariance=torch.tensor(-EYE)), ValueError, "covariance", "positive definite"),
     ("indefinite covariance, JAX", lambda: sc.Gaussian(jax.numpy.asarray(MEAN), covariance=jax.numpy.asarray(-EYE)), ValueError, "covariance", "positive definite"),
     ("weights that sum to 2", lambda: sc.GaussianMixture([[1.0, 1.0]], [[[0.0], [1.0]]], [[1.0, 1.0]]), ValueError, "weights", "sums to 2"),

@@ -410,13 +410,22 @@ def test_predictions_that_are_all_alike():
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
 def test_few_targets(n):
-    """Of n signs there are 2^(n - 1) that differ: too few targets cannot reject, and the result says so."""
+    """Of n signs there are 2^(n - 1) that differ: too few targets reject by chance only, and the result says so."""
     predictions, y = flawed(n, 2, "location", 30.0, rng=0)
     result = sc.calibration_test(predictions, y, rng=0)
     assert result.rejects() == (n == 10)
     assert any("anything at the 5 % level" in what for what in result.cannot_see) == (n < 6)
     few_draws = sc.calibration_test(predictions, y, n_resamples=9, rng=0)
     assert any("n_resamples = 9" in what for what in few_draws.cannot_see)
+
+
+def test_smallest_pvalue_of_five_targets_is_what_the_result_says():
+    predictions, y = flawed(5, 2, "location", 30.0, rng=0)
+    results = [sc.calibration_test(predictions, y, rng=seed) for seed in range(40)]
+    assert "has p-values near 0.062" in results[0].cannot_see[0]
+    pvalues = np.array([result.pvalue for result in results])
+    assert np.mean(pvalues) == pytest.approx(2.0**-4, abs=4 * np.std(pvalues) / 40**0.5 + 1e-3)
+    assert min(pvalues) < 2.0**-4  # by chance, so that it is no bound
 
 
 @pytest.mark.parametrize("size", [10.0, 25.0, 30.0, 40.0, 1e3, 1e6])

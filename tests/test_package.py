@@ -113,6 +113,7 @@ def test_the_source_archive_holds_what_tests_and_pages_need(archives):
         "CHANGELOG.md",
         "CITATION.cff",
         "Makefile",
+        "SECURITY.md",
         "docs/conf.py",
         "tests/test_package.py",
     }

@@ -199,7 +199,7 @@ def _stein_statistic(
     grams, bandwidths = [], {}
     if inputs is not None and input_kernel is not None:
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)
-        grams, bandwidths = [radial_gram(inputs / width, input_kernel)], {"input": width}
+        grams, bandwidths = [radial_gram(inputs, width, input_kernel)], {"input": width}
     width = target_bandwidth(kernel, located.targets)
     function, reference = assemble(located.targets, located.scores, kernel, width, grams)
     return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates)

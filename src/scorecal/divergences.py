@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._lib.arrays import Array, array_namespace, has_values, like, to_numpy
+from ._lib.arrays import Array, array_namespace, full_product, has_values, like, to_numpy
 from ._lib.checks import as_generator, check_count
 from ._lib.linalg import symmetric_root
 from .kernels import GFD, KGFD, MMD, DistributionKernel, Radial, Wasserstein
@@ -244,7 +244,7 @@ def _gaussian_fisher(p: Gaussian, q: Gaussian, paired: bool) -> Array:
     else:
         gap, shift = precision[:, None, ...] - precision2[None, ...], q.score(mean[:, None, :])
         covariance = covariance[:, None, ...]
-    return xp.linalg.trace(gap @ covariance @ gap) + xp.sum(shift**2, axis=-1)
+    return xp.linalg.trace(full_product(gap, covariance, gap)) + xp.sum(shift**2, axis=-1)
 
 
 def _root(squared: Array) -> Array:
@@ -259,7 +259,7 @@ def _bures(p: Any, q: Any) -> Array:
     (mean, covariance), (mean2, covariance2) = p.moments(), q.moments()
     xp = array_namespace(mean)
     root = symmetric_root(covariance)[:, None, ...]
-    inner = xp.linalg.eigvalsh(root @ covariance2[None, ...] @ root)
+    inner = xp.linalg.eigvalsh(full_product(root, covariance2[None, ...], root))
     overlap = xp.sum(xp.sqrt(xp.maximum(inner, 0.0)), axis=-1)
     traces = xp.linalg.trace(covariance)[:, None] + xp.linalg.trace(covariance2)[None, :]
     squared = xp.sum((mean[:, None, :] - mean2[None, ...]) ** 2, axis=-1) + traces - 2.0 * overlap

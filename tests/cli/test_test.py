@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -109,9 +108,9 @@ def changed(columns, name, row, value):
     ("name", "row", "value", "message"),
     [
         ("su", 4, "abc", "line 6, column 'su': 'abc' is not a number."),
-        ("u", 0, "", "line 2, column 'u': the value is missing; drop the row or fill it."),
-        ("mu", 298, "nan", "line 300, column 'mu': the value is nan; drop or fill such rows first."),
-        ("mu", 1, "inf", "line 3, column 'mu': the value is inf"),
+        ("u", 0, "", "line 2, column 'u': the value is missing."),
+        ("mu", 298, "nan", "line 300, column 'mu': the value is missing."),
+        ("mu", 1, "inf", "line 3, column 'mu': the value must be a finite number, but is inf."),
         ("su", 7, "-1", "line 9, column 'su': a standard deviation must be positive, but is -1."),
         ("su", 7, "0", "line 9, column 'su': a standard deviation must be positive, but is 0."),
         ("u", 2, "1,5", "line 4: 8 values, where the header has 7 names."),
@@ -157,7 +156,7 @@ def test_bad_files(tmp_path, capsys, text, message):
         (["--mean", "mu", "--target", "u"], "one of --std and --covariance is needed"),
         (["--mean", "mu", "mv", "--target", "u", "v", "--std", "su"], "--std must name 2 columns"),
         (["--mean", "mu", "mv", "--target", "u", "v", "--covariance", "su", "sv"], "--covariance must name 3 columns"),
-        (["--mean", "mu", "mv", "--target", "u", "v", "--covariance", "su", "u", "sv"], "is not positive definite"),
+        (["--mean", "mu", "mv", "--target", "u", "v", "--covariance", "su", "mu", "sv"], "is not positive definite"),
     ],
 )
 def test_bad_options(columns, tmp_path, capsys, options, message):
@@ -202,6 +201,23 @@ def test_too_few_rows_for_regions_are_told(columns, tmp_path, capsys):
     assert "no region of 'season' has 100 or more of the 150 rows" in capsys.readouterr().err
 
 
+def test_regions_of_huge_numbers_and_of_days(columns, tmp_path, capsys):
+    """With a report, in which they are drawn."""
+    day = np.datetime64("2024-01-01") + np.arange(N)
+    spoilt = {
+        **columns,
+        "x": np.linspace(-1.0, 1.0, N) * 1.7e308,
+        "day": day,
+        "u": columns["u"] + 3.0 * (np.arange(N) > 200),
+    }
+    path = write(tmp_path / "a.csv", spoilt)
+    for name, start in (("x", "x > "), ("day", "day from 2024-")):
+        found = result_of(capsys, path, *ONE, "--by", name, "--report", str(tmp_path / "report.html"))
+        assert found["where"]["name"].startswith(start)
+        assert len(found["where"]["name"]) < 40
+        assert f"Contributions to the statistic over {name}" in (tmp_path / "report.html").read_text()
+
+
 def test_the_region_comes_with_its_sizes(columns, tmp_path, capsys):
     spoilt = dict(
         columns, u=np.asarray(columns["u"], float) + 1.5 * (np.asarray(columns["season"]) == columns["season"][0])
@@ -218,51 +234,9 @@ def test_a_defect_is_no_rejection(columns, tmp_path, capsys, monkeypatch):
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_npz_is_never_unpickled(tmp_path, capsys):
-    class Bomb:
-        def __reduce__(self):
-            return (Path(tmp_path / "exploded").touch, ())
-
-    bad = tmp_path / "bad.npz"
-    np.savez(bad, targets=np.array([Bomb()]), scores=np.ones((2, 1)), base_scores=np.ones(1), base_points=np.ones(1))
-    assert main(["test", str(bad)]) == 2
-    assert "cannot be read as arrays of numbers" in capsys.readouterr().err
-    assert not (tmp_path / "exploded").exists()
-    np.savez(bad, targets=np.ones((5, 1)))
-    assert main(["test", str(bad)]) == 2
-    assert "there is no array 'scores'" in capsys.readouterr().err
-    for targets in (np.full((5, 1), np.nan), np.float64(1.0), np.array(["a"])):
-        np.savez(
-            bad, targets=targets, scores=np.ones((5, 1)), base_scores=np.ones((5, 2, 1)), base_points=np.ones((2, 1))
-        )
-        assert main(["test", str(bad)]) == 2
-        assert "array 'targets': must hold finite numbers" in capsys.readouterr().err
-    for content in (b"", b"\x93NUMPY"):
-        bad.write_bytes(content)
-        assert main(["test", str(bad)]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
-    bad.write_text("no zip")
-    assert main(["test", str(bad)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert main(["test", str(tmp_path / "missing.csv"), *ONE]) == 2
-    assert "missing.csv" in capsys.readouterr().err
-
-
-def test_parquet_is_checked_too(columns, tmp_path, capsys):
-    path = tmp_path / "a.parquet"
-    parquet.write_table(pyarrow.table({**columns, "su": np.where(np.arange(N) == 5, np.nan, 0.8)}), path)
-    assert main(["test", str(path), *ONE]) == 2
-    assert "row 6, column 'su': the value must be a finite number, but is nan" in capsys.readouterr().err
-    assert main(["test", str(path), "--mean", "season", "--std", "sv", "--target", "u"]) == 2
-    assert "column 'season': holds string, not numbers" in capsys.readouterr().err
-    path.write_text("no parquet")
-    assert main(["test", str(path), *ONE]) == 2
-    assert "not a Parquet file" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_million_rows(tmp_path):
-    """In less than 3 GB, in a process of its own."""
+    """In less than 1 GB, report included, in a process of its own."""
     rng = np.random.default_rng(0)
     mean = rng.normal(size=10**6)
     table = np.stack([mean, np.ones(10**6), mean + rng.normal(size=10**6)], 1)
@@ -280,7 +254,7 @@ def test_a_million_rows(tmp_path):
     )
     assert (tmp_path / "report.html").stat().st_size < 1e6
     assert json.loads(done.stdout)["n"] == 10**6
-    assert int(done.stderr.split()[-1]) * 1024 < 3e9
+    assert int(done.stderr.split()[-1]) * 1024 < 1e9
 
 
 def test_completion_of_shells(tmp_path):

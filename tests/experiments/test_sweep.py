@@ -11,9 +11,10 @@ import pytest
 import scorecal as sc
 from scorecal._lib.cores import cpu_count
 from scorecal.experiments import KCCSD, SKCE, Cell, Model, Test, grid, hgm, lgm, sweep
+from scorecal.experiments.sweep.damage import StoreError
 from scorecal.experiments.sweep.dataset import draw_data_set
 from scorecal.experiments.sweep.procedures import pvalues
-from scorecal.experiments.sweep.store import StoreError, open_store
+from scorecal.experiments.sweep.store import open_store
 from scorecal.experiments.sweep.sweep import missing
 from scorecal.parallel.threads import one_core
 from scorecal.parallel.workers import map_tasks
@@ -108,15 +109,19 @@ def test_more_repeats_add_to_what_is_there(tmp_path):
 
 
 def test_a_finished_sweep_does_nothing(tmp_path):
-    cells = [Cell(LGM, 20, GFD)]
+    marks = tmp_path / "marks"
+
+    def marked(n, rng):
+        with open(marks, "a") as file:
+            file.write("drawn ")
+        return lgm(n, 0.0, rng)
+
+    cells = [Cell(Model("marked", marked), 20, GFD)]
     found = sweep(cells, 2, tmp_path / "results.sqlite")
     before = (tmp_path / "results.sqlite").read_bytes()
-
-    def never(n, rng):
-        raise AssertionError
-
-    assert sweep([Cell(Model("LGM", never), 20, GFD)], 2, tmp_path / "results.sqlite") == found
+    assert sweep(cells, 2, tmp_path / "results.sqlite") == found
     assert (tmp_path / "results.sqlite").read_bytes() == before
+    assert marks.read_text() == "drawn drawn "
 
 
 def test_tasks_go_repetition_by_repetition_and_hold_all_tests_of_a_data_set():
@@ -255,11 +260,133 @@ def test_a_file_in_use_is_refused(tmp_path):
 def test_files_that_cannot_hold_results_are_refused(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("not a database " * 100)
-    with pytest.raises(StoreError, match=r"notes.txt is not a readable file of results"):
+    with pytest.raises(StoreError, match=r"notes.txt is no file of results"):
         sweep([Cell(LGM, 20, GFD)], 1, text)
     assert text.read_text().startswith("not a database")
     with pytest.raises(StoreError, match="read-only folder"):
         sweep([Cell(LGM, 20, GFD)], 1, tmp_path / "nowhere" / "results.sqlite")
+
+
+SCALE = 1.0
+
+
+def helper():
+    return SCALE / 4
+
+
+def with_helper(predictions, y, rng):
+    return helper()
+
+
+@pytest.mark.parametrize(
+    ("cell", "other", "message"),
+    [
+        (
+            Cell(LGM, 20, Test("constant", lambda p, y, rng: 0.25)),
+            Cell(LGM, 20, Test("constant", lambda p, y, rng: 0.75)),
+            r"the test 'constant', which is no longer the same: `<lambda>\(\)` changed. Give the changed test another",
+        ),
+        (
+            Cell(LGM, 20, DRAWN),
+            Cell(Model("LGM", partial(lgm, delta=5.0)), 20, DRAWN),
+            "the model 'LGM', which is no longer the same: `draw` changed. Give the changed model another name",
+        ),
+        (
+            Cell(LGM, 20, GFD),
+            Cell(LGM, 20, KCCSD(GFD.name, sc.kernels.GFD(), sc.kernels.Gaussian(1.0))),
+            "the test 'KCCSD, GFD', which is no longer the same: `target_kernel` changed",
+        ),
+    ],
+)
+def test_results_of_what_has_changed_are_not_used(tmp_path, cell, other, message):
+    path = tmp_path / "results.sqlite"
+    found = sweep([cell], 2, path)
+    for repeats in (2, 3):
+        with pytest.raises(StoreError, match=message):
+            sweep([other], repeats, path)
+    assert sweep([cell], 2, path) == found
+    assert len(sweep([cell], 3, path)) == 3
+
+
+def test_a_changed_helper_or_constant_is_a_change(tmp_path, monkeypatch):
+    path, cells = tmp_path / "results.sqlite", [Cell(LGM, 20, Test("with helper", with_helper))]
+    assert set(sweep(cells, 2, path).values()) == {0.25}
+    with monkeypatch.context() as patch:
+        patch.setitem(globals(), "SCALE", 2.0)
+        with pytest.raises(StoreError, match="`SCALE` changed"):
+            sweep(cells, 2, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(helper, "__code__", (lambda: SCALE / 2).__code__)
+        with pytest.raises(StoreError, match=r"`helper\(\)` changed"):
+            sweep(cells, 2, path)
+    assert set(sweep(cells, 2, path).values()) == {0.25}
+
+
+def test_once_its_rows_are_deleted_a_changed_test_may_keep_its_name(tmp_path):
+    path = tmp_path / "results.sqlite"
+    kept = sweep([Cell(LGM, 20, DRAWN), Cell(LGM, 20, Test("constant", lambda p, y, rng: 0.25))], 2, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("delete from results where test = 'constant'")
+        connection.commit()
+    changed = sweep([Cell(LGM, 20, DRAWN), Cell(LGM, 20, Test("constant", lambda p, y, rng: 0.75))], 2, path)
+    assert {key: changed[key] for key in kept if key[3] == "drawn"} == {
+        key: kept[key] for key in kept if key[3] == "drawn"
+    }
+    assert {changed[key] for key in kept if key[3] == "constant"} == {0.75}
+
+
+def test_a_test_that_failed_may_be_mended_under_its_name(tmp_path):
+    path = tmp_path / "results.sqlite"
+    with pytest.raises(ZeroDivisionError):
+        sweep([Cell(LGM, 20, Test("mended", lambda p, y, rng: 1 / 0))], 1, path)
+    assert set(sweep([Cell(LGM, 20, Test("mended", lambda p, y, rng: 0.5))], 1, path).values()) == {0.5}
+
+
+def test_what_a_test_remembers_of_its_calls_does_not_make_it_another(tmp_path):
+    """Not in the process that called it, be it interrupted, nor in another, where it remembers nothing."""
+    path, remembered = tmp_path / "results.sqlite", []
+
+    def remembering(predictions, y, rng):
+        remembered.append(float(y[0, 0]))
+        if len(remembered) == 3:
+            raise KeyboardInterrupt
+        return float(rng.random())
+
+    cells = [Cell(LGM, 20, Test("remembering", remembering))]
+    with pytest.raises(KeyboardInterrupt):
+        sweep(cells, 4, path)
+    found = sweep(cells, 4, path)
+    assert sweep(cells, 5, path).items() > found.items()
+    remembered.clear()
+    assert sweep(cells, 4, path) == found
+    remembered[:] = [0.0]
+    with pytest.raises(StoreError, match="`remembered` changed"):
+        sweep(cells, 4, path)
+
+
+def test_code_of_another_python_cannot_be_compared(tmp_path):
+    """Bytecode is another in every version; what is scorecal's own is known by name, and goes on."""
+    path = tmp_path / "results.sqlite"
+    found = sweep(grid([LGM], [GFD, DRAWN], [20]), 1, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("""update fingerprints set parts = replace(parts, '"Python": "3.', '"Python": "2.')""")
+        connection.commit()
+    with pytest.raises(
+        StoreError, match=r"the test 'drawn' from Python 2\.\d+, .* Continue with Python 2\.\d+, or use"
+    ):
+        sweep(grid([LGM], [GFD, DRAWN], [20]), 1, path)
+    assert sweep([Cell(LGM, 20, GFD)], 1, path).items() <= found.items()
+
+
+def test_a_file_that_has_lost_what_its_results_were_made_from_is_damaged(tmp_path):
+    path = tmp_path / "results.sqlite"
+    sweep([Cell(LGM, 20, DRAWN)], 1, path)
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in ("update fingerprints set parts = '{' where kind = 'test'", "delete from fingerprints"):
+            connection.execute(statement)
+            connection.commit()
+            with pytest.raises(StoreError, match="is damaged: a record of what results were made from is missing"):
+                sweep([Cell(LGM, 20, DRAWN)], 1, path)
 
 
 def test_one_core_means_one_thread_of_everything():

@@ -20,6 +20,21 @@ def test_median_distance():
     assert float(median_distance(Euclidean(0 * x), x)) == 1.0
 
 
+def test_median_distance_does_not_depend_on_a_first_row_far_from_the_others():
+    x = RNG.normal(size=(9, 2)).astype(np.float32)
+    x[0] = 1e10
+    i, j = np.triu_indices(9, 1)
+    expected = np.median(np.linalg.norm(x[i].astype(np.float64) - x[j], axis=1))
+    assert float(median_distance(Euclidean(x), x)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_median_distance_neither_overflows_nor_underflows():
+    x = RNG.normal(size=(9, 2)).astype(np.float32)
+    expected = float(median_distance(Euclidean(x), x))
+    for unit in (np.float32(1e-30), np.float32(1e30)):
+        assert float(median_distance(Euclidean(unit * x), x)) / float(unit) == pytest.approx(expected, rel=1e-5)
+
+
 def test_pairs_beyond_the_cap_are_different_and_valid():
     for n, cap in ((40, 500), (5_000, 100_000), (3_000_000, 1_000)):
         i, j = pair_indices(n, cap)

@@ -23,6 +23,29 @@ def test_outer_functions(outer):
     np.testing.assert_allclose(gram(slice(0, N), slice(0, N)), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kernel", [K.Wasserstein(), K.MMD(K.Gaussian(0.3)), K.MMD(K.IMQ(0.3), n_samples=3)])
+def test_an_offset_of_the_units_costs_no_digit(kernel):
+    """Means on a grid that float32 holds exactly, here and 4096 away."""
+    mean = (np.round(64 * np.random.default_rng(1).normal(size=(20, 2))) / 64).astype(np.float32)
+
+    def found(offset):
+        predictions = sc.Gaussian(mean + np.float32(offset), np.float32(0.25))
+        gram, _ = distribution_gram(kernel, predictions, predictions.mean, OnGrid())
+        return gram(slice(0, 20), slice(0, 20))
+
+    np.testing.assert_allclose(found(4096), found(0), rtol=2e-5)
+
+
+class OnGrid(np.random.Generator):
+    """Draws that float32 holds exactly at every offset."""
+
+    def __init__(self):
+        super().__init__(np.random.PCG64(0))
+
+    def standard_normal(self, size):
+        return np.round(16 * super().standard_normal(size)) / 16
+
+
 ALL_KERNELS = st.sampled_from(
     [
         K.GFD(),

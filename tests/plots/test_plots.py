@@ -85,6 +85,27 @@ def test_contributions_average_to_the_statistic(data):
         plots.plot_contributions(result, np.where(np.arange(300) == 7, np.nan, 1.0))
 
 
+def test_contributions_over_time(data):
+    """Bars over a calendar, or one for each of few days."""
+    result = sc.kccsd_test(*data, rng=0)
+    day = np.datetime64("2024-01-01") + np.arange(300)
+    ax = plots.plot_contributions(result, day)
+    assert len(ax.patches) == 20
+    ax.figure.canvas.draw()
+    assert ax.get_xticklabels()[0].get_text().startswith("2024-0")
+    ax = plots.plot_contributions(result, day[np.arange(300) % 3])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2024-01-01", "2024-01-02", "2024-01-03"]
+    with pytest.raises(ValueError, match="values that are not finite"):
+        plots.plot_contributions(result, np.where(np.arange(300) == 7, np.datetime64("NaT"), day))
+
+
+def test_contributions_over_numbers_near_the_largest(data):
+    ax = plots.plot_contributions(sc.kccsd_test(*data, rng=0), np.linspace(-1.0, 1.0, 300) * 1.7e308, name="x")
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel() == "x / 1e+300"
+    assert len(ax.patches) == 20
+
+
 def test_contributions_of_groups_and_over_two_numbers(data):
     result = sc.kccsd_test(*data, rng=0)
     labels = np.array([f"group {k % 30}" for k in range(300)], dtype=object)

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial, reduce
+from operator import matmul
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ __all__ = [
     "as_arrays",
     "as_float",
     "check_finite",
+    "check_real",
     "detach",
     "device_of",
     "full_product",
@@ -34,30 +37,57 @@ ignore_overflow = np.errstate(over="ignore", invalid="ignore")
 def as_arrays(**named: Any) -> list[Array]:
     """Convert the named values to floating arrays of one backend, device and dtype.
 
-    Lists, numbers and data frames become arrays of the backend of the other values, NumPy if there are none. Integers
-    get the floating dtype of the rest, float64 if there is none; half precision becomes float32. Gradients are kept.
+    Lists and data frames become arrays of the backend of the other values, NumPy if there are none, and count like
+    arrays of the same dtype: the widest dtype is used for all. Integers of more than 16 bits count as float64, where
+    the backend has it, and half precision becomes float32. A single Python number takes the dtype of the rest.
+    Gradients are kept.
     """
     for name, value in named.items():
-        if np.ma.isMaskedArray(value):
-            raise TypeError(f"`{name}` is a masked array; drop or fill the masked rows first.")
+        if _holds_masked(value):
+            raise TypeError(f"`{name}` is or holds a masked array; drop or fill the masked rows first.")
     arrays = {name: value for name, value in named.items() if is_array_api_obj(value)}
+    for name, array in arrays.items():
+        check_real(name, array)
     reference = _check_one_backend(arrays)
     for name, value in named.items():
         if name not in arrays:
             arrays[name] = _from_host(name, value, reference)
     xp = array_namespace(*arrays.values())
-    floating = []
-    for name, array in arrays.items():
-        if xp.isdtype(array.dtype, "real floating"):
-            floating.append(array.dtype)
-        elif not xp.isdtype(array.dtype, "integral"):
-            raise TypeError(
-                f"`{name}` must hold real numbers, but has dtype {array.dtype}. Convert it to a floating dtype first."
-            )
-    dtype = xp.result_type(*floating) if floating else _widest_float(xp)
-    if xp.finfo(dtype).bits < 32:
-        dtype = xp.float32
+    counted = [_floating(array, xp) for name, array in arrays.items() if type(named[name]) not in (int, float)]
+    dtype = xp.result_type(*counted) if counted else _widest_float(xp)
     return [xp.astype(arrays[name], dtype, copy=False) for name in named]
+
+
+def check_real(name: str, array: Array) -> None:
+    """Raise unless the array holds real numbers of at most 64 bits, all of them in memory."""
+    xp = array_namespace(array)
+    try:
+        real = xp.isdtype(array.dtype, ("integral", "real floating"))
+    except TypeError:  # random keys of JAX have a dtype of their own
+        real = False
+    if not real or (xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 64):
+        raise TypeError(
+            f"`{name}` must hold real numbers of at most 64 bits, but has dtype {array.dtype}. Convert it to float64 "
+            "or float32 first."
+        )
+    if is_torch_array(array) and (array.is_meta or array.layout != sys.modules["torch"].strided):
+        found = "is on the device 'meta' and has no values" if array.is_meta else f"has layout {array.layout}"
+        raise TypeError(f"`{name}` must be a dense array of numbers, but {found}.")
+
+
+def _floating(array: Array, xp: Any) -> Any:
+    """Return the dtype that the array counts as when a common one is found."""
+    if xp.isdtype(array.dtype, "real floating"):
+        return array.dtype if xp.finfo(array.dtype).bits >= 32 else xp.float32
+    return xp.float32 if xp.iinfo(array.dtype).bits <= 16 else _widest_float(xp)
+
+
+def _holds_masked(value: Any) -> bool:
+    """Return whether the value is a masked array, or a list that holds one, which NumPy would read without its mask."""
+    if not isinstance(value, list | tuple):
+        return isinstance(value, np.ma.MaskedArray)
+    nested = any(issubclass(kind, list | tuple | np.ma.MaskedArray) for kind in set(map(type, value)))
+    return nested and any(map(_holds_masked, value))
 
 
 def check_finite(name: str, array: Array, causes: str = "") -> None:
@@ -120,22 +150,32 @@ def without_gradients(reference: Array) -> AbstractContextManager[Any]:
     return sys.modules["torch"].no_grad() if is_torch_array(reference) else nullcontext()
 
 
-def full_product(left: Array, right: Array) -> Array:
-    """Return left @ right in the full precision of its dtype, even where float32 products are set to less (tf32)."""
+def full_product(left: Array, *right: Array) -> Array:
+    """Return left @ right, or a product of several, in the full precision of its dtype.
+
+    So it is also where float32 products are set to less (tf32), and within `torch.autocast`.
+    """
     if is_jax_array(left):
-        return sys.modules["jax"].numpy.matmul(left, right, precision="highest")
+        return reduce(partial(sys.modules["jax"].numpy.matmul, precision="highest"), right, left)
     with _torch_in_full(left):
-        return left @ right
+        return reduce(matmul, right, left)
 
 
 @contextmanager
 def _torch_in_full(array: Array) -> Iterator[None]:
     """Compute float32 products of torch in full precision."""
-    # Torch has older and newer settings of precision. It does not read the older one after a newer one was set, nor
-    # multiply on a GPU where they disagree. Setting the older one sets the newer ones too.
     if not is_torch_array(array) or array.dtype.itemsize > 4:
         yield
         return
+    with sys.modules["torch"].autocast(array.device.type, enabled=False), _without_tf32():
+        yield
+
+
+@contextmanager
+def _without_tf32() -> Iterator[None]:
+    """Undo settings by which torch multiplies float32 in less than full precision."""
+    # Torch has older and newer settings of precision. It does not read the older one after a newer one was set, nor
+    # multiply on a GPU where they disagree. Setting the older one sets the newer ones too.
     torch = sys.modules["torch"]
     backends = torch.backends
     newer = (backends.cuda.matmul, backends.mkldnn.matmul) if hasattr(backends, "fp32_precision") else ()
@@ -207,8 +247,9 @@ def _from_host(name: str, value: Any, reference: Array | None) -> Array:
             f"`{name}` must hold real numbers, but has dtype {array.dtype}. "
             "Text, complex numbers, booleans and missing values must be converted first."
         )
+    check_real(name, array)
     if reference is None:
         return array
     xp = array_namespace(reference)
-    dtype = reference.dtype if xp.isdtype(reference.dtype, "real floating") else _widest_float(xp)
+    dtype = xp.float32 if _floating(array, np) == np.float32 else _widest_float(xp)
     return xp.asarray(array, dtype=dtype, device=device_of(reference))

@@ -1,13 +1,15 @@
 """Linear algebra for which NumPy, torch and JAX have no common function."""
 
-from .arrays import Array, array_namespace, full_product
+from .arrays import Array, array_namespace, as_float, full_product, has_values
+
+_LARGEST_ERROR = 1e-3  # of a squared distance
 
 
 def symmetric_root(matrix: Array) -> Array:
     """Positive semi-definite square root (..., d, d); eigenvalues made negative by rounding count as zero."""
     xp = array_namespace(matrix)
     values, vectors = xp.linalg.eigh(matrix)
-    return (vectors * xp.sqrt(xp.maximum(values, 0.0))[..., None, :]) @ vectors.mT
+    return full_product(vectors * xp.sqrt(xp.maximum(values, 0.0))[..., None, :], vectors.mT)
 
 
 def roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
@@ -17,7 +19,8 @@ def roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
     # Rounding may make the smallest eigenvalue of a nearly singular covariance negative.
     values = xp.maximum(values, float(xp.finfo(values.dtype).eps) * values[..., -1:])
     sd = xp.sqrt(values)[..., None, :]
-    return (vectors * sd) @ vectors.mT, (vectors / sd) @ vectors.mT, 0.5 * xp.mean(xp.log(values), axis=-1)
+    roots, inverses = (full_product(scaled, vectors.mT) for scaled in (vectors * sd, vectors / sd))
+    return roots, inverses, 0.5 * xp.mean(xp.log(values), axis=-1)
 
 
 def times(matrices: Array, vectors: Array) -> Array:
@@ -29,6 +32,19 @@ def centre(features: Array) -> Array:
     """Subtract a median of some rows from features (n, p): unlike a mean, it is robust to outliers."""
     some = features[:: max(1, features.shape[0] // 1024), :]
     return features - array_namespace(features).sort(some, axis=0)[some.shape[0] // 2, :]
+
+
+def norms_cancel(features: Array, n_spared: int = 1) -> bool:
+    """Return whether squared distances between rows (n, p) are too inexact as differences of squared norms.
+
+    Their error is about eps times the squared norms. The farthest `n_spared` rows do not count: a single one is far
+    from all others, whatever the error. While JAX is tracing, the answer is no.
+    """
+    if not has_values(features):
+        return False
+    xp = array_namespace(features)
+    squared = xp.sort(xp.sum(centre(features) ** 2, axis=1))
+    return not float(xp.finfo(features.dtype).eps) * as_float(squared[-1 - n_spared]) <= _LARGEST_ERROR
 
 
 def distance_factors(features: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from .._lib.extras import needs
 from ..parallel.dask import WorkerDiedError
 from .options import MOST_REPEATS, Parser, count
 from .output import complain, complain_in_lines, fill_closed_streams, say, say_as_it_is
-from .read_table import InputError
+from .table import InputError
 from .test import add_test
 
 __all__ = ["main"]

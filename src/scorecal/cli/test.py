@@ -22,11 +22,12 @@ from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
 from ..report import report_html
 from ..results import CombinedResult
-from .draws import check_draws
+from .files import source_of
+from .memory import check_draws
 from .options import MOST_DRAWS, count, level, seed
 from .output import complain, say
-from .read_npz import read_npz
-from .read_table import InputError, Table, read_table
+from .read import read
+from .table import InputError
 from .words import in_options
 
 _MOST_FOR_COMPLETE = 20_000
@@ -35,6 +36,7 @@ _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
+  gunzip -c forecasts.csv.gz | scorecal test - --mean mu --std sigma --target observed --drop-missing
   scorecal test scores.npz --json
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
@@ -50,11 +52,12 @@ def add_test(commands: Any) -> None:
         help="test the predictions in a file",
         description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
         "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
-        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).",
+        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).\n"
+        "A CSV file may be compressed (.csv.gz); - reads one from standard input.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet or NPZ")
+    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, or - for standard input")
     parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
     parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
     parser.add_argument(
@@ -70,7 +73,11 @@ def add_test(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="COL",
-        help="columns by which to look for regions with other errors (optional)",
+        help="columns by which to look for regions with other errors: numbers, dates (2024-01-31) or labels; COL:label "
+        "takes numbers as labels (optional)",
+    )
+    parser.add_argument(
+        "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
     )
     parser.add_argument("--alpha", type=level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
@@ -93,7 +100,10 @@ def _test(chosen: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = partial(_show_warning, chosen.file, set())
         with _in_words_of_options(chosen.file):
-            predictions, y, by = _read(chosen)
+            given = read(chosen)
+            predictions, y = given.predictions, given.y
+            for sentence in given.said:
+                complain("scorecal test", sentence)
             check_draws(predictions, chosen.n_resamples)
             estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
             result = calibration_test(
@@ -101,9 +111,9 @@ def _test(chosen: argparse.Namespace) -> int:
             )
             names = chosen.target or None
             diagnosis = diagnose(
-                predictions, y, covariates=by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
+                predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
-        unheard = _tell(chosen, result, diagnosis, estimator)
+        unheard = _tell(chosen, result, diagnosis, estimator, given.n_dropped)
         if chosen.report is not None:
             # After the verdict is out: a picture that fails must not take it along.
             write_whole(chosen.report, _report(chosen, predictions, y, result, diagnosis, estimator))
@@ -125,14 +135,14 @@ def _in_words_of_options(file: Path) -> Iterator[None]:
         if isinstance(error, np.linalg.LinAlgError) or " must be finite" in message:
             reason = message.split(";")[0].rstrip(".")
             message = f"its numbers are too large, too small or too unequal to compute with; rescale them ({reason})."
-        raise InputError(f"{file}: {message}") from None
+        raise InputError(f"{source_of(file)}: {message}") from None
 
 
 def _check_report(report: Path, file: Path) -> None:
     """Raise, before the work, if the report would replace its own input, or cannot be written."""
     with suppress(OSError):  # whatever is wrong with these paths is told below, or when the input is read
-        old, read = os.stat(report), os.stat(0 if str(file) == "-" else file)
-        if os.path.samestat(old, read) and stat.S_ISREG(old.st_mode):  # and not a terminal for both
+        old, given = os.stat(report), os.stat(0 if str(file) == "-" else file)
+        if os.path.samestat(old, given) and stat.S_ISREG(old.st_mode):  # and not a terminal for both
             raise InputError(f"--report {report} is the input itself, which it would replace.")
     try:
         check_writable(report)
@@ -148,10 +158,12 @@ def _show_warning(file: Path, shown: set[str], message: Warning | str, category:
     shown.add(text)
 
 
-def _tell(chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, estimator: str) -> OSError | None:
+def _tell(
+    chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, estimator: str, n_dropped: int
+) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
-        text = json.dumps(_as_json(result, diagnosis, chosen, estimator), indent=2, allow_nan=False)
+        text = json.dumps(_as_json(result, diagnosis, chosen, estimator, n_dropped), indent=2, allow_nan=False)
         text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
@@ -178,71 +190,20 @@ def _report(
         predictions=predictions,
         y=y,
         coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
-        title=f"Calibration of {chosen.file.name}",
+        title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
         settings={"file": chosen.file, "estimator": estimator, "seed": chosen.seed},
     )
 
 
-def _read(chosen: argparse.Namespace) -> tuple[Predictions, np.ndarray, dict[str, np.ndarray] | None]:
-    columns = [*chosen.mean, *chosen.std, *chosen.covariance, *chosen.target]
-    if chosen.file.suffix.lower() == ".npz":
-        if columns or chosen.by:
-            raise InputError(
-                f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
-            )
-        return *read_npz(chosen.file), None
-    d = len(chosen.target)
-    if not chosen.mean and not d:
-        raise InputError(
-            "--mean, --target and one of --std and --covariance are needed, to say which columns they are."
-        )
-    if not d or len(chosen.mean) != d:
-        raise InputError(
-            f"--mean and --target must name as many columns each, one for each dimension, but name {len(chosen.mean)} "
-            f"and {d}."
-        )
-    if bool(chosen.std) == bool(chosen.covariance):
-        raise InputError("one of --std and --covariance is needed, and not both.")
-    table = read_table(chosen.file, list(dict.fromkeys(columns)), chosen.by)
-    mean, y = (np.stack([table[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
-    by = {name: table[name] for name in chosen.by} or None
-    if chosen.covariance:
-        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d)), y, by
-    if len(chosen.std) != d:
-        raise InputError(f"--std must name {d} columns, one for each of --mean, but names {len(chosen.std)}.")
-    for name in chosen.std:
-        table.check(name, table[name] <= 0, "a standard deviation must be positive")
-    return Gaussian(mean, np.stack([table[name] for name in chosen.std], axis=1)), y, by
-
-
-def _covariance(table: Table, names: list[str], d: int) -> np.ndarray:
-    if len(names) not in (d * d, d * (d + 1) // 2):
-        raise InputError(
-            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
-            f"{len(names)}."
-        )
-    covariance = np.empty((table.n, d, d))
-    whole = len(names) == d * d
-    places = [(k, m) for k in range(d) for m in range(0 if whole else k, d)]
-    for (k, m), name in zip(places, names, strict=True):
-        covariance[:, k, m] = table[name]
-        if not whole:
-            covariance[:, m, k] = table[name]
-    smallest = np.linalg.eigvalsh(0.5 * (covariance + np.swapaxes(covariance, 1, 2)))[:, 0]
-    if np.any(smallest <= 0):
-        row = int(np.argmax(smallest <= 0))
-        raise InputError(f"{table.place(row, names[0])}: the covariance of this row is not positive definite.")
-    return covariance
-
-
 def _as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
 ) -> dict[str, Any]:
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
     where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
     found = {
         **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
+        "dropped": n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
         "views": [

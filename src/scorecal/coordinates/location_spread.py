@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, check_finite, device_of, like, to_numpy
-from .._lib.linalg import symmetric_root
+from .._lib.arrays import Array, array_namespace, check_finite, device_of, full_product, like, to_numpy
+from .._lib.linalg import symmetric_root, times
 from .._lib.warn import warn_user
 from ..predictions import HasMoments, Predictions, Scores, draw_samples, evaluate_score, prior_of
 
@@ -42,7 +42,7 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
             "uses the spread of the base points (the prior, or N(0, I)). Likely causes: scores of the wrong sign, a "
             "bounded support that was not given, modes far apart, or base points far from the predictions."
         )
-    return location, root @ root.mT, ~fitted
+    return location, full_product(root, root.mT), ~fitted
 
 
 def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
@@ -87,7 +87,7 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
         scores = []
         for start in range(0, len(nodes), at_once):
             some = places[start : min(start + at_once, len(nodes)), :]
-            points = location + xp.permute_dims(roots @ some.mT, (2, 0, 1))
+            points = location + xp.permute_dims(full_product(roots, some.mT), (2, 0, 1))
             scores.append(evaluate_score(predictions, points))
         share = 1.0 if k < _N_FULL_STEPS else 0.5
         location, roots, fitted, off = _improve(nodes, xp.concat(scores), location, roots, _LINEAR, share)
@@ -137,7 +137,7 @@ def _fit_at_base(scores: Scores, reference: Array) -> tuple[Array, Array, np.nda
     at_nodes = xp.permute_dims(like(scores.at_base, reference), (1, 0, 2))
     nodes = np.linalg.solve(root, (points - mean).T).T
     fit, narrower, good, off = _improve(nodes, at_nodes, location, roots, _LINEAR_AT_BASE)
-    linear = to_numpy(_plane(nodes, xp.permute_dims(at_nodes, (1, 0, 2)) @ roots)[2]) <= _LINEAR_AT_BASE
+    linear = to_numpy(_plane(nodes, full_product(xp.permute_dims(at_nodes, (1, 0, 2)), roots))[2]) <= _LINEAR_AT_BASE
     fitted = good & (linear | (off < _SETTLED))
     found = xp.asarray(fitted, device=device_of(reference))
     return xp.where(found[:, None], fit, location), xp.where(found[:, None, None], narrower, roots), fitted
@@ -151,7 +151,7 @@ def _improve(
     Also return for each row whether its curvature is positive, and the error of the last location and root.
     """
     xp = array_namespace(location)
-    pulled = xp.permute_dims(scores, (1, 0, 2)) @ root  # the scores of x, (n, m, d)
+    pulled = full_product(xp.permute_dims(scores, (1, 0, 2)), root)  # the scores of x, (n, m, d)
     linear = _plane(nodes, pulled)[2] <= leftover
     # A few huge scores, far out in a density that is not Gaussian, must not dominate the fit.
     size = xp.sqrt(xp.sum(pulled**2, axis=2, keepdims=True))
@@ -163,21 +163,22 @@ def _improve(
     linear = linear & good
     off = xp.maximum(xp.max(xp.abs(centre), axis=1), xp.max(xp.abs(curvature - 1.0), axis=1))
     curvature = xp.where(linear[:, None], curvature, xp.clip(curvature, _FLATTEST, _STEEPEST))
-    step = (axes @ ((axes.mT @ centre[..., None]) / curvature[..., None]))[..., 0]
+    step = times(axes, times(axes.mT, centre) / curvature)
     length = xp.sqrt(xp.sum(step**2, axis=1, keepdims=True))
     step = xp.where(linear[:, None], step, step * (_FARTHEST / xp.maximum(length, like(_FARTHEST, length))))
     power = xp.where(linear, like(1.0, size), like(share, size))
-    narrower = root @ (axes * xp.exp(-0.5 * power[:, None] * xp.log(curvature))[:, None, :]) @ axes.mT
-    return location + (root @ (power[:, None] * step)[..., None])[..., 0], narrower, to_numpy(good), to_numpy(off)
+    scaled = axes * xp.exp(-0.5 * power[:, None] * xp.log(curvature))[:, None, :]
+    narrower = full_product(root, scaled, axes.mT)
+    return location + times(root, power[:, None] * step), narrower, to_numpy(good), to_numpy(off)
 
 
 def _plane(nodes: np.ndarray, values: Array) -> tuple[Array, Array, Array]:
     """Fit values (n, m, d) by least squares: value at the centre (n, d), slopes (n, d, d), unexplained share (n,)."""
     xp = array_namespace(values)
     design = np.concatenate([np.ones((len(nodes), 1)), nodes], axis=1)
-    coefficients = like(np.linalg.pinv(design), values) @ values
+    coefficients = full_product(like(np.linalg.pinv(design), values), values)
     centre, slopes = coefficients[:, 0, :], coefficients[:, 1:, :]
-    explained = like(nodes, values) @ slopes
+    explained = full_product(like(nodes, values), slopes)
     left = values - centre[:, None, :] - explained
     tiny = float(xp.finfo(values.dtype).smallest_normal)
     return centre, slopes, xp.sum(left**2, axis=(1, 2)) / (xp.sum(explained**2, axis=(1, 2)) + tiny)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
-from ..predictions import Box, Predictions, Samplable, Scores, Simplex, describe, evaluate_score, prior_of
+from ..predictions import Box, HasMoments, Predictions, Samplable, Scores, Simplex, describe, evaluate_score, prior_of
 from .identity import Moved
 
 
@@ -56,6 +56,17 @@ class InDtype:
 
     def carry(self, z: Array, scores: Array) -> Array:
         return array_namespace(z).astype(scores, z.dtype, copy=False)
+
+
+def in_widest_dtype(predictions: Predictions, targets: Array, scores: Array) -> Moved:
+    """Return targets and scores in the widest dtype, and predictions that accept it.
+
+    Whitening by predictions of very unequal width needs the digits; a model is still asked in its own dtype.
+    """
+    xp, dtype = array_namespace(targets), accumulation_dtype(targets)
+    if dtype != targets.dtype and not isinstance(predictions, HasMoments):
+        predictions = map_predictions(predictions, targets, InDtype(targets.dtype), predictions.dim)
+    return predictions, xp.astype(targets, dtype, copy=False), xp.astype(scores, dtype, copy=False)
 
 
 def map_all(predictions: Predictions, y: Array, bijection: Bijection, dim: int) -> Moved:

@@ -13,11 +13,10 @@ from ..predictions import (
     Predictions,
     Samplable,
     draw_samples,
-    evaluate_score,
     prior_of,
 )
 from .identity import Coordinates, Moved, identity
-from .mapped import Affine, map_all
+from .mapped import Affine, map_predictions
 from .unconstrain import natural
 
 _N_PRIOR_DRAWS, _N_PREDICTIVE_DRAWS = 10_000, 10
@@ -70,14 +69,16 @@ class _Standardised:
         return repr(self) if first is identity else f"{first!r}, {self!r}"
 
     def __call__(self, predictions: Predictions, y: Array) -> Moved:
-        unbounded, targets, _ = natural(predictions)(predictions, y)
+        unbounded, targets, scores = natural(predictions)(predictions, y)
         mean, sd = _moments(unbounded, targets, self.by)
+        z, moved = (targets - mean) / sd, unbounded
         if isinstance(unbounded, Gaussian | GaussianMixture):
-            moved, z = _in_closed_form(unbounded, mean, sd), (targets - mean) / sd
-            return moved, z, evaluate_score(moved, z)
-        identity_matrix = like(np.eye(unbounded.dim), targets)
-        affine = Affine(mean, identity_matrix * sd, identity_matrix / sd)
-        return map_all(unbounded, targets, affine, unbounded.dim)
+            moved = _in_closed_form(unbounded, mean, sd)
+        else:
+            identity_matrix = like(np.eye(unbounded.dim), targets)
+            affine = Affine(mean, identity_matrix * sd, identity_matrix / sd)
+            moved = map_predictions(unbounded, z, affine, unbounded.dim)
+        return moved, z, sd * scores
 
 
 def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array, Array]:

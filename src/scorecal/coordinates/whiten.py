@@ -13,7 +13,7 @@ from .._lib.linalg import roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Moved, identity
 from .location_spread import location_and_spread
-from .mapped import Affine, map_predictions
+from .mapped import Affine, in_widest_dtype, map_predictions
 from .unconstrain import natural
 
 
@@ -58,9 +58,13 @@ class _Whitened:
         return repr(self) if first is identity else f"{first!r}, {self!r}"
 
     def __call__(self, predictions: Predictions, y: Array) -> Moved:
-        unbounded, targets, scores = natural(predictions)(predictions, y)
+        moved = natural(predictions)(predictions, y)
+        xp = array_namespace(y)
+        dtype = xp.result_type(moved[1].dtype, moved[2].dtype)
+        unbounded, targets, scores = in_widest_dtype(*moved)
         whitening = whitening_of(unbounded, targets)
-        return whitening.framed(unbounded, targets), *whitening.whitened(targets, scores)
+        whitened = (xp.astype(part, dtype, copy=False) for part in whitening.whitened(targets, scores))
+        return whitening.framed(unbounded, targets), *whitened
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,7 @@ class Whitening:
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """Predictions in the common frame, for kernels to compare."""
         if isinstance(predictions, Gaussian):
-            covariance = self.root @ self.root.mT
+            covariance = full_product(self.root, self.root.mT)
             return Gaussian(self.frame.inverse(self.location), covariance=0.5 * (covariance + covariance.mT))
         return map_predictions(predictions, self.frame.inverse(y), self.frame, predictions.dim)
 
@@ -112,10 +116,10 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     location, covariance, unfitted = location_and_spread(predictions, reference)
     mean = xp.mean(location, axis=0)
     spread = location - mean
-    total = xp.mean(covariance, axis=0) + spread.mT @ spread / location.shape[0]
+    total = xp.mean(covariance, axis=0) + full_product(spread.mT, spread) / location.shape[0]
     sd = xp.sqrt(xp.linalg.diagonal(total))
     root, inverse, _ = roots_and_inverses(total / (sd[:, None] * sd))
     frame = Affine(mean, sd[:, None] * root, inverse / sd)
     inverse = frame.inverse_root
-    root, inverse_root, log_spread = roots_and_inverses(inverse @ covariance @ inverse.mT)
+    root, inverse_root, log_spread = roots_and_inverses(full_product(inverse, covariance, inverse.mT))
     return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)

@@ -22,6 +22,7 @@ from .estimates import (
 from .regions import Partition, features_of, partitions_of, simultaneous_pvalues
 from .residuals import Residuals, residuals_of
 from .result import Diagnosis, Region
+from .times import as_times
 
 _LEAST_ROWS = 10
 _ALIKE = 1e-9  # relative: what varies by less does so by rounding
@@ -46,8 +47,9 @@ def diagnose(
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     covariates : optional
-        Numbers or labels that divide rows into regions: a data frame, a mapping from names to n values, or an array
-        (n, q). By default the predicted location and spread of each dimension.
+        Numbers, dates or labels that divide rows into regions: a data frame, a mapping from names to n values, or an
+        array (n, q). Times with a time zone are taken in UTC. By default the predicted location and spread of each
+        dimension.
     names : sequence of str, optional
         Names of the d dimensions.
     confidence_level : float
@@ -176,10 +178,14 @@ def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -
             raise ValueError(
                 f"`covariates` must be finite, but {name!r} is not, first at row {np.argmin(np.isfinite(column))}."
             )
-    return {
-        name: (column if column.dtype.kind in "fiu" else np.array([str(v) for v in column], object))[found.rows]
-        for name, column in columns.items()
-    }
+    return {name: _numbers_times_or_labels(name, column)[found.rows] for name, column in columns.items()}
+
+
+def _numbers_times_or_labels(name: str, column: np.ndarray) -> np.ndarray:
+    if column.dtype.kind in "fiu":
+        return column
+    times = as_times(name, column)
+    return np.array([str(value) for value in column], object) if times is None else times
 
 
 def _checked_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Where predictions are wrong: regions of the predictions or of given covariates, with simultaneous p-values.
 
-Candidates are fixed before looking at targets: of each number the rows above and below each of its quantiles in steps
-of a twentieth; of each label its rows. In each region features of mean zero for calibrated
-predictions are added up, in units of their root mean square and corrected for skewness, and the largest counts. The
-same random signs for all of them tell how large the largest of all regions would be by chance (Westfall and Young).
+Candidates are fixed before looking at targets: of each number or time the rows above and below each of its quantiles
+in steps of a twentieth; of each label its rows. In each region features of mean zero for calibrated predictions are
+added up, in units of their root mean square and corrected for skewness, and the largest counts. The same random signs
+for all of them tell how large the largest of all regions would be by chance (Westfall and Young).
 """
 
 import math
@@ -15,9 +15,10 @@ import numpy as np
 from .._lib.warn import warn_user
 from ..resampling.features import hall_correction
 from ..resampling.signs import Signs
+from .cuts import cuts_of
 from .residuals import Residuals
 
-_N_BINS, _MOST_LABELS, _LEAST_SHARE, _LEAST_ROWS = 20, 12, 0.1, 100
+_MOST_LABELS, _LEAST_SHARE, _LEAST_ROWS = 12, 0.1, 100
 _MOST_DIMENSIONS_FOR_PAIRS = 5
 _ROWS_AT_ONCE = 8192  # a multiple of 8, where the signs of a row start on a byte
 
@@ -42,12 +43,11 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = 
     least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
     for name, values in covariates.items():
         labels, bins = np.unique(values, return_inverse=True)
-        if values.dtype.kind in "fiu" and len(labels) > 2:
-            cuts = np.unique(np.quantile(values, np.arange(1, _N_BINS) / _N_BINS))
+        if len(labels) > (1 if values.dtype.kind == "M" else 2) and values.dtype.kind in "fiuM":
+            cuts, sides = cuts_of(values)
             bins = np.searchsorted(cuts, values, side="left")
             below = np.arange(len(cuts) + 1)[None, :] <= np.arange(len(cuts))[:, None]
-            digits = max(0, math.ceil(-math.log10(np.ptp(values) / (10 * _N_BINS))))
-            names = [f"{name} {sign} {cut:.{digits}f}" for sign in ("<=", ">") for cut in cuts]
+            names = [f"{name} {side}" for side in sides]
             regions = np.concatenate([below, ~below])
         elif 1 < len(labels) <= _MOST_LABELS:
             names, regions = [f"{name} = {label}" for label in labels], np.eye(len(labels), dtype=bool)
@@ -55,7 +55,8 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = 
             if len(labels) > 1:
                 warn_user(
                     f"`covariates`: {name!r} has {len(labels)} different labels, such as {str(labels[-1])!r}, too many "
-                    f"for regions (at most {_MOST_LABELS}), and is left out. If it should hold numbers, some are text."
+                    f"for regions (at most {_MOST_LABELS}), and is left out. If it should hold numbers or dates (as "
+                    "2024-01-31), some are not."
                 )
             continue
         sizes = regions @ np.bincount(bins, minlength=regions.shape[1])

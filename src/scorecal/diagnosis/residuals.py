@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like, to_numpy
-from .._lib.linalg import symmetric_root
+from .._lib.linalg import symmetric_root, times
 from ..coordinates.locate import locate, noise_stream
 from ..coordinates.location_spread import known_moments, location_and_spread
 from ..predictions import HasMoments, Noised, Scores, as_targets, check_predictions, evaluate_score
@@ -63,7 +63,7 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
             "`predictions`: no spread can be fitted to the scores of any of them, so that there are no units to tell a "
             "bias in. Likely causes: scores of the wrong sign, or a bounded support that was not given."
         )
-    gap = _host(covariance @ scores[..., None])[..., 0]
+    gap = _host(times(covariance, scores))
     expected = _curvature(located, targets, covariance)
     return _residuals(~unfitted, gap, _host(mean), _host(covariance), expected, "scores", coordinates)
 

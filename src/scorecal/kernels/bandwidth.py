@@ -43,11 +43,11 @@ def median_distance(distance: Distance, reference: Array) -> Array:
     if distance.n < 2:
         return like(1.0, reference)
     unit = like(1.0, reference)
-    if isinstance(distance, Euclidean):  # squares of very large or small numbers overflow or underflow
-        gaps = distance.features - distance.features[:1, :]
-        unit = xp.max(xp.abs(gaps))
+    if isinstance(distance, Euclidean):
+        unit = xp.max(xp.abs(distance.features - distance.features[:1, :]))
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))
-        distance = Euclidean(gaps / unit)
+        # Differences are taken pair by pair: those from one row would lose the others if it is far from them.
+        distance = Euclidean(distance.features, unit)
     squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
     total = squared.shape[0]
     zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)

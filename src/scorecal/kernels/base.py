@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, like
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, full_product, like
 from .._lib.checks import check_count
 from ..predictions import (
     Gaussian,
@@ -84,7 +84,7 @@ def _match(predictions: Predictions, reference: Array, rng: np.random.Generator)
         )
     mean = xp.mean(means, axis=0, keepdims=True)
     spread = means - mean
-    return Gaussian(mean, covariance=within + spread.mT @ spread / means.shape[0])
+    return Gaussian(mean, covariance=within + full_product(spread.mT, spread) / means.shape[0])
 
 
 def base_scores(

@@ -31,9 +31,14 @@ class Distance(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Euclidean:
-    """Squared distances between finite embeddings, the rows of `features` (n, p)."""
+    """Squared distances between finite embeddings, the rows of `features` (n, p), in a unit.
+
+    Differences are divided by the unit before they are squared: squares of very large or small numbers overflow or
+    underflow.
+    """
 
     features: Array
+    unit: Array | float = 1.0
 
     @property
     def n(self) -> int:
@@ -45,11 +50,13 @@ class Euclidean:
 
     def pairs(self, i: Array, j: Array) -> Array:
         xp = array_namespace(self.features)
-        return xp.sum((xp.take(self.features, i, axis=0) - xp.take(self.features, j, axis=0)) ** 2, axis=-1)
+        gaps = xp.take(self.features, i, axis=0) - xp.take(self.features, j, axis=0)
+        return xp.sum((gaps / self.unit) ** 2, axis=-1)
 
     def block(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)
-        return xp.sum((self.features[rows, None, :] - self.features[None, cols, :]) ** 2, axis=-1)
+        gaps = self.features[rows, None, :] - self.features[None, cols, :]
+        return xp.sum((gaps / self.unit) ** 2, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

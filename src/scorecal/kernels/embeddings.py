@@ -58,7 +58,7 @@ def gaussian_kgfd(at_centre: Array, precision: Array, covariance: Array, bandwid
     xp = array_namespace(at_centre)
     identity = like(np.eye(at_centre.shape[1]), covariance)
     total = 2.0 * covariance + bandwidth**2 * identity
-    cross = covariance @ xp.linalg.solve(total, covariance)
+    cross = full_product(covariance, xp.linalg.solve(total, covariance))
     log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / bandwidth**2) * covariance)[1]
     return xp.exp(0.5 * log_mass) * gaussian_gfd(at_centre, precision, 0.5 * (cross + cross.mT))
 
@@ -78,14 +78,17 @@ def gaussian_diffusion_kgfd(at_centre: Array, precision: Array, covariance: Arra
     tau2 = bandwidth**2
     identity = like(np.eye(d), covariance)
     total = 2.0 * covariance + tau2 * identity
-    cross = covariance @ xp.linalg.solve(total, covariance)
+    cross = full_product(covariance, xp.linalg.solve(total, covariance))
     part = tau2 * xp.linalg.solve(total, covariance)
     log_mass = -0.5 * xp.linalg.slogdet(identity + (2.0 / tau2) * covariance)[1]
     kron = partial(xpx.kron, xp=xp)
     flat = xp.reshape(part, (d * d, 1))
-    matrix = kron(identity, cross) / tau2 + (flat @ flat.mT + kron(part, part) - 2.0 * kron(part, cross)) / tau2**2
+    matrix = (
+        kron(identity, cross) / tau2
+        + (full_product(flat, flat.mT) + kron(part, part) - 2.0 * kron(part, cross)) / tau2**2
+    )
     swap = np.eye(d * d)[np.arange(d * d).reshape(d, d).T.ravel()]  # A is symmetric, so the form may be symmetrised
-    matrix = 0.5 * (matrix + like(swap, matrix) @ matrix @ like(swap, matrix))
+    matrix = 0.5 * (matrix + full_product(like(swap, matrix), matrix, like(swap, matrix)))
     vector = identity / tau2 - 2.0 * part / tau2**2
     precision = like(precision, matrix)
     if precision.ndim == 2:
@@ -110,7 +113,7 @@ def sliced_wasserstein(samples: Array, directions: Array) -> Array:
     """Features of samples (n, S, d) whose squared distances are sliced Wasserstein-2 ones: sorted projections."""
     xp = array_namespace(samples)
     n, n_samples, _ = samples.shape
-    ordered = xp.sort(samples @ directions.mT, axis=1)
+    ordered = xp.sort(full_product(samples, directions.mT), axis=1)
     return xp.reshape(ordered, (n, -1)) / (n_samples * directions.shape[0]) ** 0.5
 
 

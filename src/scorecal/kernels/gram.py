@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like
-from .._lib.linalg import distance_factors
-from ..pairwise import Product
+from .._lib.linalg import centre
+from ..pairwise import PairFunction, Product, half_distances
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
@@ -28,9 +28,8 @@ class EmbeddingGram:
         return 3 if isinstance(self.outer, str) else 5
 
     @cached_property
-    def _product(self) -> Product:
-        linear = self.outer == "linear"
-        return Product(*((self.features, self.features) if linear else distance_factors(self.features)))
+    def _product(self) -> PairFunction:
+        return Product(self.features, self.features) if self.outer == "linear" else half_distances(self.features)
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.features)
@@ -67,7 +66,8 @@ def gram_of(distance: Distance, bandwidth: Array, outer: str) -> Gram:
     """Return the Gram matrix of the kernel on a distance, to be evaluated block by block."""
     if isinstance(distance, Euclidean):
         check_outer(outer)
-        return EmbeddingGram(distance.features / bandwidth, outer)
+        features = distance.features if outer == "linear" else centre(distance.features)
+        return EmbeddingGram(features / bandwidth, outer)  # centred first, for a large offset would round away digits
     check_outer(outer, ("gaussian", "imq"))  # "linear" needs a finite embedding
     return DistanceGram(distance, bandwidth, outer)
 
@@ -77,9 +77,9 @@ def constant_gram(reference: Array) -> EmbeddingGram:
     return EmbeddingGram(array_namespace(reference).zeros_like(reference[:, :1]), "gaussian")
 
 
-def radial_gram(features: Array, kernel: Radial) -> EmbeddingGram:
+def radial_gram(inputs: Array, bandwidth: Array, kernel: Radial) -> EmbeddingGram:
     """Return the Gram matrix between inputs; a Gaussian one can be merged with the kernel between targets."""
-    return EmbeddingGram(features, "gaussian" if isinstance(kernel, Gaussian) else kernel)
+    return EmbeddingGram(centre(inputs) / bandwidth, "gaussian" if isinstance(kernel, Gaussian) else kernel)
 
 
 def distribution_gram(

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
-from .._lib.linalg import distance_factors
+from .._lib.linalg import centre, distance_factors, norms_cancel
 from ..pairwise import Product
 from .radial import Radial
 
@@ -79,7 +79,8 @@ class GaussianMeasures:
         return total
 
     def _block_of(self, rows: slice, a: int, cols: slice, b: int, spread: Array) -> Array:
-        if self.spreads.ndim == 3 and self.spreads.shape[2] == 1:  # isotropic: one product gives all distances
+        isotropic = self.spreads.ndim == 3 and self.spreads.shape[2] == 1
+        if isotropic and self._factors is not None:  # one product gives all distances
             xp = array_namespace(self.means)
             spread = 1.0 + spread[..., 0] / self.bandwidth**2
             product = full_product(self._factors.left[rows, a, :], self._factors.right[cols, b, :].mT)
@@ -88,8 +89,8 @@ class GaussianMeasures:
         return self._expected(shift, spread)
 
     @cached_property
-    def _factors(self) -> Product:
-        return _augment_components(self.means / self.bandwidth)
+    def _factors(self) -> Product | None:
+        return _augment_components(self.means, self.bandwidth)
 
     def _expected(self, shift: Array, spread: Array) -> Array:
         """E l(X, X') for X - X' ~ N(shift, spread)."""
@@ -127,32 +128,44 @@ class PointMeasures:
 
     def pairs(self, i: Array, j: Array) -> Array:
         xp = array_namespace(self.points)
-        left, right = (xp.take(self.points, k, axis=0) / self.bandwidth for k in (i, j))
+        left, right = (xp.take(self.points, k, axis=0) for k in (i, j))
         total: Array = 0.0
         for a in range(self.points.shape[1]):
-            t = xp.sum((left[:, a, None, :] - right) ** 2, axis=-1)
-            total = total + self.weights[a] * (self.kernel.profile(t)[0] @ self.weights)
+            t = xp.sum(((left[:, a, None, :] - right) / self.bandwidth) ** 2, axis=-1)
+            total = total + self.weights[a] * full_product(self.kernel.profile(t)[0], self.weights)
         return total
 
     def __call__(self, rows: slice, cols: slice) -> Array:
-        xp = array_namespace(self.points)
-        left, right = self._factors.left[rows, ...], self._factors.right[cols, ...]
-        n_cols, k, width = right.shape
-        flat = xp.reshape(right, (n_cols * k, width)).mT
         total: Array = 0.0
-        for a in range(k):
-            t = -2.0 * xp.minimum(full_product(left[:, a, :], flat), 0.0)
-            values = xp.reshape(self.kernel.profile(t)[0], (-1, n_cols, k))
-            total = total + self.weights[a] * (values @ self.weights)
+        for a in range(self.points.shape[1]):
+            values = self.kernel.profile(self._squared_distances(rows, a, cols))[0]
+            total = total + self.weights[a] * full_product(values, self.weights)
         return total
 
+    def _squared_distances(self, rows: slice, a: int, cols: slice) -> Array:
+        """Squared distances between point a of the rows and all points of the columns, (rows, cols, K)."""
+        xp = array_namespace(self.points)
+        if self._factors is None:
+            gaps = self.points[rows, a, :][:, None, None, :] - self.points[cols, ...][None, ...]
+            return xp.sum((gaps / self.bandwidth) ** 2, axis=-1)
+        right = self._factors.right[cols, ...]
+        n_cols, k, width = right.shape
+        product = full_product(self._factors.left[rows, a, :], xp.reshape(right, (n_cols * k, width)).mT)
+        return xp.reshape(-2.0 * xp.minimum(product, 0.0), (-1, n_cols, k))
+
     @cached_property
-    def _factors(self) -> Product:
-        return _augment_components(self.points / self.bandwidth)
+    def _factors(self) -> Product | None:
+        return _augment_components(self.points, self.bandwidth)
 
 
-def _augment_components(points: Array) -> Product:
-    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d)."""
+def _augment_components(points: Array, bandwidth: Array | float) -> Product | None:
+    """Factors (n, K, d + 2) of -|x - x'|^2 / 2 for points (n, K, d), x in units of the bandwidth.
+
+    None where norms would cancel.
+    """
     xp = array_namespace(points)
     n, k, d = points.shape
-    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(xp.reshape(points, (n * k, d)))))
+    rows = centre(xp.reshape(points, (n * k, d))) / bandwidth  # a large offset would round away digits
+    if norms_cancel(rows, n_spared=0):
+        return None
+    return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(rows)))

@@ -1,8 +1,11 @@
-"""Matrix products, to which all pairwise computations are reduced."""
+"""Matrix products, to which pairwise computations are reduced, and sums of differences where digits would cancel."""
 
 from dataclasses import dataclass
 
-from .._lib.arrays import Array, full_product
+from .._lib.arrays import Array, array_namespace, full_product
+from .._lib.linalg import distance_factors, norms_cancel
+from .algebra import SumOfPairs
+from .protocol import PairFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,3 +18,36 @@ class Product:
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         return full_product(self.left[rows, :], self.right[cols, :].mT)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Blocks of the sum over k of (a_ik - a_jk) (b_ik - b_jk), exact even where rows are huge and differ little."""
+
+    a: Array
+    b: Array
+    floats_per_pair: int = 4
+
+    def __call__(self, rows: slice, cols: slice) -> Array:
+        total: Array = 0.0
+        for k in range(self.a.shape[1]):  # a column at a time: all at once would need p times the memory of a block
+            gaps = (part[rows, k][:, None] - part[cols, k][None, :] for part in (self.a, self.b))
+            total = total + next(gaps) * next(gaps)
+        return total
+
+
+def half_distances(features: Array) -> Product | Differences:
+    """Return -|x_i - x_j|^2 / 2 for rows (n, p); rounding may make a block of it slightly positive."""
+    if norms_cancel(features):
+        return Differences(features, -0.5 * features)
+    return Product(*distance_factors(features))
+
+
+def sum_of_differences(a: Array, b: Array, constant: Array, far: bool) -> PairFunction:
+    """Return (a_i - a_j).(b_i - b_j) + constant, from differences if rows are `far` from each other."""
+    xp = array_namespace(a)
+    ones = xp.ones_like(a[:, :1])
+    if far:
+        return SumOfPairs((Differences(a, b), Product(constant * ones, ones)))
+    own = xp.sum(a * b, axis=1, keepdims=True) + 0.5 * constant
+    return Product(xp.concat([-a, -b, own, ones], axis=1), xp.concat([b, a, ones, own], axis=1))

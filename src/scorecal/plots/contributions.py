@@ -8,6 +8,7 @@ from ..results import CalibrationResult
 from .style import GREY, MAIN, WARN, new_axes, trim
 
 _N_BINS, _MOST_LABELS, _N_HEXAGONS = 20, 12, 25
+_LARGEST = 1e300  # that can be drawn: lengths of axes must not overflow
 
 
 def plot_contributions(
@@ -20,13 +21,17 @@ def plot_contributions(
     result : CalibrationResult
         Result of any test.
     over : array_like, shape (n,) or (n, 2)
-        A number or a label for each row, such as an input, the predicted mean or a group; or two numbers for a map.
+        A number, a time (datetime64) or a label for each row, such as an input, the predicted mean or a group; or two
+        numbers for a map.
     name : str, or two of them
         Name of these numbers or labels, for the axis.
     ax : matplotlib axes, optional
         Where to draw; new ones by default. They are returned.
     """
     over = np.asarray(over)
+    is_time = over.dtype.kind == "M" and len(np.unique(over)) > _MOST_LABELS
+    if over.dtype.kind == "M":
+        over = _days(over) if is_time else np.datetime_as_string(over, unit="auto")
     numbers = over.dtype.kind in "fiu"
     over = over.astype(float if numbers else str)
     finite = not numbers or bool(np.all(np.isfinite(over)))
@@ -42,7 +47,12 @@ def plot_contributions(
     if over.ndim == 2:
         _draw_map(ax, over, weighted, name)
     else:
-        _draw_bars(ax, over, weighted, numbers)
+        if numbers and np.max(np.abs(over)) > _LARGEST:
+            over, name = over / _LARGEST, f"{name} / {_LARGEST:g}"
+        _draw_bars(ax, over, weighted, numbers, binned=is_time or (numbers and len(np.unique(over)) > _N_BINS))
+        if is_time:
+            ax.xaxis_date()
+            ax.tick_params(axis="x", rotation=30)
         ax.axhline(result.statistic, color=GREY, linestyle="--", label="mean over all rows")
         ax.set(xlabel=name, ylabel="contribution to the statistic")
         ax.legend(frameon=False)
@@ -50,9 +60,16 @@ def plot_contributions(
     return ax
 
 
-def _draw_bars(ax: Any, over: np.ndarray, weighted: np.ndarray, numbers: bool) -> None:
+def _days(times: np.ndarray) -> np.ndarray:
+    """Times as matplotlib has them: numbers of days."""
+    from matplotlib import dates
+
+    return np.asarray(dates.date2num(times))  # type: ignore[no-untyped-call]
+
+
+def _draw_bars(ax: Any, over: np.ndarray, weighted: np.ndarray, numbers: bool, *, binned: bool) -> None:
     values, groups = np.unique(over, return_inverse=True)
-    if numbers and len(values) > _N_BINS:
+    if binned:
         edges = np.unique(np.quantile(over, np.linspace(0.0, 1.0, _N_BINS + 1)))
         groups = np.clip(np.searchsorted(edges, over, side="right") - 1, 0, len(edges) - 2)
         left, width = edges[:-1], np.diff(edges)

@@ -82,7 +82,7 @@ class Gaussian:
         if self.scale is not None:
             return 1.0 / self.scale**2
         whitener = self._whitener
-        return whitener.mT @ whitener
+        return full_product(whitener.mT, whitener)
 
     # Not cached: a cached array would keep a graph of derivatives, or a tracer of JAX.
     @property
@@ -109,7 +109,7 @@ class Gaussian:
             log_scale = xp.sum(xp.log(self.scale) + xp.zeros_like(self.mean), axis=-1)
         else:
             gap = y - self.mean
-            z = (like(self._whitener, gap) @ gap[..., None])[..., 0]
+            z = full_product(like(self._whitener, gap), gap[..., None])[..., 0]
             log_scale = xp.sum(xp.log(xp.linalg.diagonal(self._cholesky)), axis=-1)
         return -0.5 * xp.sum(z**2, axis=-1) - log_scale - 0.5 * self.dim * math.log(2 * math.pi)
 
@@ -119,7 +119,7 @@ class Gaussian:
         z = like(noise, self.mean)
         if self.scale is not None:
             return self.mean + self.scale * z
-        return self.mean + (self._cholesky @ z[..., None])[..., 0]
+        return self.mean + full_product(self._cholesky, z[..., None])[..., 0]
 
     def components(self) -> tuple[Array, Array, Array]:
         """Weights (n, 1), means (n, 1, d) and variances (n, 1, 1 or d) or covariances, as a mixture of one."""
@@ -207,6 +207,12 @@ def _cholesky(covariance: Array) -> Array:
     try:
         return array_namespace(covariance).linalg.cholesky(covariance)
     except (np.linalg.LinAlgError, RuntimeError):  # torch's error is a RuntimeError; JAX returns NaN instead
-        if not has_values(covariance) or not np.all(np.linalg.eigvalsh(to_numpy(covariance)) > 0):
+        if not has_values(covariance) or _is_singular(to_numpy(covariance)):
             raise ValueError(_NOT_POSITIVE_DEFINITE) from None
         raise
+
+
+def _is_singular(covariance: np.ndarray) -> bool:
+    """Return whether a covariance has an eigenvalue that rounding may have made zero or negative."""
+    values = np.linalg.eigvalsh(covariance)
+    return not np.all(values[..., 0] > 10 * values.shape[-1] * np.finfo(values.dtype).eps * values[..., -1])

@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_arrays, as_float, check_finite, device_of, has_values, like
+from .._lib.arrays import (
+    Array,
+    array_namespace,
+    as_arrays,
+    as_float,
+    check_finite,
+    device_of,
+    full_product,
+    has_values,
+    like,
+)
 from .categorical import check_sums_to_one
 from .noisy import Noisy, check_level
 from .protocol import describe
@@ -132,7 +142,7 @@ class GaussianMixture:
         mean = xp.sum(weights * self.means, axis=-2)
         spread = self.means - mean[:, None, :]
         variances = xp.sum(weights * (self.scales**2 + xp.zeros_like(self.means)), axis=-2)
-        between = (weights * spread).mT @ spread
+        between = full_product((weights * spread).mT, spread)
         return mean, between + variances[..., None] * like(np.eye(self.dim), self.means)
 
     def noisy(self, level: float) -> Noisy:

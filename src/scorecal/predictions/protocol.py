@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .._lib.arrays import Array, array_namespace, check_finite, has_values
+from .._lib.arrays import Array, array_namespace, check_finite, check_real, has_values
 from .capabilities import HasDensity, Prior, Samplable
 
 
@@ -81,6 +81,7 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
             f"expected {expected}: the points broadcast against (n, dim) = ({predictions.n}, {predictions.dim})."
         )
     xp = array_namespace(scores)
+    check_real("predictions.score(y)", scores)
     if not xp.isdtype(scores.dtype, "real floating"):
         raise TypeError(f"`predictions.score` returned dtype {scores.dtype}; scores must be real floating numbers.")
     check_finite(

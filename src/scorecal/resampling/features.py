@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product
 from ..pairwise import Features
 
 _LARGEST_SKEW = 0.3
@@ -47,7 +47,7 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
     wide = None if flips is None else xp.astype(flips, dtype, copy=False)
 
     def signed(values: Array) -> Array | None:
-        return None if wide is None else values.mT @ wide
+        return None if wide is None else full_product(values.mT, wide)
 
     plain, squares = xp.sum(block, axis=0), xp.sum(block**2, axis=0)
     if not features.unskewed:
@@ -84,7 +84,8 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     shares = []
     for rows in blocks:
         block = xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
-        parts = (block + bent[chosen] * block**3) @ (corrected * units)[chosen] - block**2 @ units[chosen]
+        parts = full_product(block + bent[chosen] * block**3, (corrected * units)[chosen])
+        parts = parts - full_product(block**2, units[chosen])
         shares.append(parts / (n - 1))
     null = None if sums.signed is None else statistic(sums.signed, sums.signed_cubes)
     return statistic(sums.plain[:, None], sums.cubes[:, None])[0], null, xp.concat(shares)

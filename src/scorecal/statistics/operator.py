@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, full_product, has_values, like, to_numpy
 from .._lib.autodiff import transforms
-from .._lib.linalg import centre, distance_factors, symmetric_root
+from .._lib.linalg import centre, norms_cancel, symmetric_root, times
 from ..kernels.operator import OperatorFunction
 from ..kernels.radial import Radial
-from ..pairwise import PairFunction, Product
+from ..pairwise import PairFunction, Product, half_distances, sum_of_differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,14 @@ class MatrixStein:
     gram: PairFunction
     kernel: Radial
     scores: Product
-    gradient: Product
-    distance: Product
-    weighted_distance: Product
+    gradient: PairFunction
+    distance: PairFunction
+    weighted_distance: PairFunction
     precision: Array
 
     @property
     def floats_per_pair(self) -> int:
-        return 12 + self.gram.floats_per_pair
+        return 9 + self.gram.floats_per_pair + self.gradient.floats_per_pair + 2 * self.distance.floats_per_pair
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         xp = array_namespace(self.scores.left)
@@ -50,19 +50,15 @@ def matrix_stein(
     xp = array_namespace(targets)
     y = centre(targets)
     precision = 1.0 / bandwidth**2
-    weighted = scores @ matrix
-    own = -2.0 * precision * (xp.sum(weighted * y, axis=1, keepdims=True) + 0.5 * xp.linalg.trace(matrix))
-    ones, scaled = xp.ones_like(own), 2.0 * precision * y
-    gradient = Product(
-        xp.concat([scaled, weighted, own, ones], axis=1), xp.concat([weighted, scaled, ones, own], axis=1)
-    )
+    weighted = full_product(scores, matrix)
+    far, constant = norms_cancel(y / bandwidth), -2.0 * precision * xp.linalg.trace(matrix)
     return MatrixStein(
         gram,
         kernel,
         Product(weighted, scores),
-        gradient,
-        Product(*distance_factors(y / bandwidth)),
-        Product(*distance_factors(y @ symmetric_root(matrix) / bandwidth)),
+        sum_of_differences(weighted, -2.0 * precision * y, constant, far),
+        half_distances(y / bandwidth),
+        half_distances(full_product(y, symmetric_root(matrix)) / bandwidth),
         precision,
     )
 
@@ -101,7 +97,9 @@ class FunctionStein:
                 return xp.sum(xp.linalg.diagonal(jacobian), axis=-1)
 
             both = xp.linalg.trace(jacfwd(div_columns, 1)(y, y2))
-            return xp.sum(s2 * (a(y, y2) @ s)) + xp.sum(s2 * div_columns(y, y2)) + xp.sum(s * div_rows(y, y2)) + both
+            return (
+                xp.sum(s2 * (times(a(y, y2), s))) + xp.sum(s2 * div_columns(y, y2)) + xp.sum(s * div_rows(y, y2)) + both
+            )
 
         one_row = vmap(h, (None, None, None, 0, 0, 0))
         left = [part[rows, :] for part in (self.features, self.targets, self.scores)]

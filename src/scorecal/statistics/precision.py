@@ -3,36 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, has_values
-from .._lib.linalg import centre
-from .._lib.warn import warn_user
+from .._lib.arrays import Array, accumulation_dtype, array_namespace
+from .._lib.linalg import norms_cancel
 from ..kernels.gram import EmbeddingGram
 from ..pairwise import PairFunction
-
-_TOLERANCE = 1e-3
 
 
 def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunction]) -> Any:
     """Return the dtype of the targets, or float64 where float32 would lose distances between rows far from the centre.
 
-    Squared distances are differences of squared norms, so their error is about eps times the largest squared norm, in
-    units of the bandwidths.
+    Where there is no float64, or rows are too far apart even for that, distances are computed from differences.
     """
-    xp = array_namespace(targets)
-    features = [gram.features for gram in grams if isinstance(gram, EmbeddingGram)]
-    if xp.finfo(targets.dtype).bits >= 64 or not has_values(targets, bandwidth, *features):
-        return targets.dtype
-    scaled = [targets / bandwidth, *features]
-    largest = max(as_float(xp.max(xp.sum(centre(part) ** 2, axis=1))) for part in scaled)
-    if float(xp.finfo(targets.dtype).eps) * largest <= _TOLERANCE:
-        return targets.dtype
     wide = accumulation_dtype(targets)
-    if wide == targets.dtype:
-        warn_user(
-            "Some rows of `y` or of the predictions lie so far from the others, in units of the bandwidths, that "
-            "float32 cannot resolve the distances between them. Enable float64, or rescale or drop these rows."
-        )
-    return wide
+    if targets.dtype == wide:
+        return wide
+    scaled = [targets / bandwidth, *(gram.features for gram in grams if isinstance(gram, EmbeddingGram))]
+    return wide if any(norms_cancel(part, n_spared=0) for part in scaled) else targets.dtype
 
 
 def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._lib.arrays import Array, array_namespace
-from .._lib.linalg import centre, distance_factors
+from .._lib.linalg import centre, norms_cancel
 from ..kernels.gram import EmbeddingGram
 from ..kernels.radial import Gaussian, Radial
-from ..pairwise import PairFunction, Product, ProductOfPairs
+from ..pairwise import (
+    Differences,
+    PairFunction,
+    Product,
+    ProductOfPairs,
+    SumOfPairs,
+    half_distances,
+    sum_of_differences,
+)
 
 
 def stein_pairs(
@@ -25,16 +33,20 @@ def stein_pairs(
 class GaussianStein:
     """H = exp(one product) times another product, for two Gaussian kernels."""
 
-    exponent: Product
-    bilinear: Product
+    exponent: Product | Differences
+    bilinear: PairFunction
     scores: Array
     bandwidth: Array  # of the targets, the last columns of `features`
-    floats_per_pair: int = 4
 
     @property
     def features(self) -> Array:
         """Rows between which the Gaussian kernel is evaluated, in units of its bandwidths."""
-        return self.exponent.left[:, :-2]
+        exponent = self.exponent
+        return exponent.left[:, :-2] if isinstance(exponent, Product) else exponent.a
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 2 + self.exponent.floats_per_pair + self.bilinear.floats_per_pair
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         exponent = self.exponent(rows, cols)
@@ -48,16 +60,25 @@ def _gaussian_stein(targets: Array, scores: Array, bandwidth: Array, gram: Embed
 
     h / l = u_i.u_j + y_i.y_j / sigma^4 + a_i + a_j,  u = s - y / sigma^2,
     a = s.y / sigma^2 - |y|^2 / sigma^4 + d / (2 sigma^2).
+
+    Between targets far from each other, h / l = s_i.s_j + (s_i - s_j).D / sigma^2 + d / sigma^2 - |D|^2 / sigma^4 with
+    D = y_i - y_j loses no digits.
     """
     xp = array_namespace(targets)
     y = centre(targets)
     precision = 1.0 / bandwidth**2
-    u = scores - y * precision
-    a = xp.sum(scores * y, axis=1, keepdims=True) * precision - xp.sum((y * precision) ** 2, axis=1, keepdims=True)
-    a = a + 0.5 * targets.shape[1] * precision
-    ones = xp.ones_like(a)
-    bilinear = Product(xp.concat([u, y * precision, a, ones], axis=1), xp.concat([u, y * precision, ones, a], axis=1))
-    exponent = Product(*distance_factors(xp.concat([gram.features, y / bandwidth], axis=1)))
+    exponent = half_distances(xp.concat([gram.features, y / bandwidth], axis=1))
+    constant = targets.shape[1] * precision
+    bilinear: PairFunction
+    if norms_cancel(y / bandwidth):
+        differences = sum_of_differences(scores - y * precision, y * precision, constant, far=True)
+        bilinear = SumOfPairs((Product(scores, scores), differences))
+    else:
+        u = scores - y * precision
+        a = xp.sum(scores * y, axis=1, keepdims=True) * precision - xp.sum((y * precision) ** 2, axis=1, keepdims=True)
+        a = a + 0.5 * constant
+        both, ones = [u, y * precision], xp.ones_like(a)
+        bilinear = Product(xp.concat([*both, a, ones], axis=1), xp.concat([*both, ones, a], axis=1))
     return GaussianStein(exponent, bilinear, scores, bandwidth)
 
 
@@ -72,27 +93,25 @@ class RadialStein:
 
     kernel: Radial
     scores: Product
-    gradient: Product
-    distance: Product
+    gradient: PairFunction
+    distance: PairFunction  # -t / 2
     scale: Array  # -4 slope / sigma^2
-    floats_per_pair: int = 10
+
+    @property
+    def floats_per_pair(self) -> int:
+        return 8 + self.gradient.floats_per_pair + self.distance.floats_per_pair
 
     def __call__(self, rows: slice, cols: slice) -> Array:
         product = self.distance(rows, cols)
-        t = array_namespace(product).maximum(product, 0.0)
+        t = -2.0 * array_namespace(product).minimum(product, 0.0)
         f, v, r = self.kernel.profile(t, self.scale)
         return f * (self.scores(rows, cols) + v * (self.gradient(rows, cols) + r))
 
 
 def radial_stein(targets: Array, scores: Array, kernel: Radial, bandwidth: Array) -> RadialStein:
     """Return the Stein kernel h of the targets alone."""
-    xp = array_namespace(targets)
     y = centre(targets)
     factor = 2.0 * kernel.slope / bandwidth**2
-    # factor (s_j.y_i + s_i.y_j - s_i.y_i - s_j.y_j - d - 2 offset), half of the constants to each side.
-    own = -factor * (xp.sum(scores * y, axis=1, keepdims=True) + 0.5 * targets.shape[1] + kernel.offset)
-    ones, scaled = xp.ones_like(own), factor * y
-    gradient = Product(xp.concat([scaled, scores, own, ones], axis=1), xp.concat([scores, scaled, ones, own], axis=1))
-    left, right = distance_factors(y / bandwidth)
-    distance = Product(-2.0 * left, right)
-    return RadialStein(kernel, Product(scores, scores), gradient, distance, -2.0 * factor)
+    constant = -factor * (targets.shape[1] + 2.0 * kernel.offset)
+    gradient = sum_of_differences(scores, -factor * y, constant, far=norms_cancel(y / bandwidth))
+    return RadialStein(kernel, Product(scores, scores), gradient, half_distances(y / bandwidth), -2.0 * factor)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, as_float, like
+from .._lib.arrays import Array, array_namespace, as_float, like
+from .._lib.linalg import times
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate
-from ..coordinates.mapped import InDtype, map_predictions
+from ..coordinates.mapped import in_widest_dtype
 from ..coordinates.whiten import Whitening, whitening_of
-from ..predictions import HasMoments, Predictions
+from ..predictions import Predictions
 
 _N_DRAWS = 16  # of the noise of each target
 
@@ -91,7 +92,7 @@ class ViewFrame:
         xp = array_namespace(self.location)
         gap = self.whitening.location - self.whitening.frame.mean
         return {
-            "whitened": (self.whitening.inverse_root @ self.location[..., None])[..., 0],
+            "whitened": times(self.whitening.inverse_root, self.location),
             "marginal": gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0)),
         }
 
@@ -133,13 +134,8 @@ def frame_of(
     if noise:
         predictions = predictions.noisy(noise)
     located = locate(coordinates, predictions, y, rng, _N_DRAWS)
-    targets, scores = located.targets, located.scores
-    xp, dtype = array_namespace(targets), accumulation_dtype(targets)
-    rounding = 1e3 * float(xp.finfo(targets.dtype).eps)
-    unbounded = located.predictions
-    if dtype != targets.dtype and not isinstance(unbounded, HasMoments):
-        unbounded = map_predictions(unbounded, targets[0, ...], InDtype(targets.dtype), unbounded.dim)
-    reference = targets[0, ...]
-    targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
+    reference = located.targets[0, ...]
+    rounding = 1e3 * float(array_namespace(reference).finfo(reference.dtype).eps)
+    unbounded, targets, scores = in_widest_dtype(located.predictions, located.targets, located.scores)
     name = f"{located.coordinates}, whiten()".replace("identity, ", "")
     return ViewFrame(unbounded, targets, scores, reference, name, rounding)

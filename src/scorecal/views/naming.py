@@ -129,11 +129,15 @@ def _size(result: ViewResult) -> float:
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, n_resamples: int) -> tuple[str, ...]:
     """Sentences on what this test could not see with these predictions and views."""
     n, spots = int(frame.reference.shape[0]), []
-    least = max(1.0 / (n_resamples + 1.0), 2.0 ** (1 - n))
-    if least > 0.05:
+    if 1.0 / (n_resamples + 1.0) > 0.05:
         spots.append(
-            f"anything at the 5 % level: with n = {n} and n_resamples = {n_resamples}, no p-value can be "
-            f"below {least:.2g}."
+            f"anything at the 5 % level: with n_resamples = {n_resamples}, no p-value can be below "
+            f"{1.0 / (n_resamples + 1.0):.2g}."
+        )
+    elif 2.0 ** (1 - n) > 0.05:  # signs and their opposites give the same statistic
+        spots.append(
+            f"anything at the 5 % level, other than by chance: {n} rows have only {2 ** (n - 1)} different patterns of "
+            f"signs, so that even the clearest miscalibration has p-values near {2.0 ** (1 - n):.2g}."
         )
     n_left_out = int(np.sum(frame.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
     if n_left_out:

@@ -115,7 +115,7 @@ def test_targets_of_another_library():
 
 def test_without_numpyro(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "numpyro.distributions", None)
-    with pytest.raises(ImportError, match=r"scorecal\[numpyro\]"):
+    with pytest.raises(ImportError, match=r"\.\[numpyro\]"):
         sc.from_numpyro(None)
 
 

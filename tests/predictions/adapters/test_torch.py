@@ -182,5 +182,5 @@ def test_zuko_boxes_are_bounded(zuko):
 
 def test_without_torch(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(ImportError, match=r"scorecal\[torch\]"):
+    with pytest.raises(ImportError, match=r"\.\[torch\]"):
         sc.from_torch(None)

@@ -1,5 +1,6 @@
 """Experiments as data: cells of a model, a sample size and a test, each repeated on many data sets."""
 
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,10 @@ import numpy as np
 from ..._lib.checks import check_count
 from ...parallel.progress import progress
 from ...parallel.workers import Map, map_tasks, n_processes
+from .changes import Fingerprints, accept_fingerprints, add_fingerprints
+from .damage import StoreError
 from .dataset import Model, draw_data_set
+from .fingerprint import fingerprint
 from .procedures import AnyTest, pvalues
 from .store import Key, open_store, read_results, record, record_run
 
@@ -69,7 +73,11 @@ def sweep(
     Every data set has its own random numbers, from its model, n and repetition: results do not depend on workers, order
     or interruptions. They are written to the file as they come, and a run that was killed continues where it stopped.
 
-    Models and tests are identified by their names: one that has changed needs another name, or another file.
+    Results belong to the code of their model and test as well as to the names: where the function, a function that it
+    calls, or a value that it uses has changed since, `sweep` raises and says which, and the changed one needs another
+    name, or another file. Functions in files of your own are followed to any depth; those of installed packages are
+    taken as they are, and so is what a function finds out only when it runs (files, the environment, imports inside
+    it). Results of another version of scorecal are refused, and so is a damaged file.
 
     Parameters
     ----------
@@ -78,7 +86,7 @@ def sweep(
     repeats : int
         Number of data sets for each cell.
     path : path
-        A SQLite file, made if it does not exist. Only one run at a time may use it.
+        A SQLite file, made if it does not exist or is empty. Only one run at a time may use it.
     n_resamples : int
         Number of bootstrap draws of the kernel tests.
     seed : int
@@ -117,27 +125,38 @@ def sweep(
     settings = {"n_resamples": n_resamples, "seed": seed, "scorecal": __version__}
     with open_store(Path(path), settings) as store:
         results = read_results(store)
+        accept_fingerprints(store, _fingerprints(cells), results)
         wanted = dict.fromkeys((c.model.name, c.n, r, c.test.name) for c in cells for r in range(repeats))
         n_before = len(results.keys() & wanted)
         tasks = missing(cells, repeats, results.keys())
         work = partial(run_task, seed=seed, n_resamples=n_resamples)
-        with (
-            progress(len(wanted), "test", done=n_before, label=what) as advance,
-            closing(map_tasks(work, tasks, workers)) as running,
-        ):
-            for found in running:
-                if not isinstance(found, list):
-                    raise TypeError(
-                        f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For a "
-                        "dask cluster, give `client.map`, or use `with experiments.cluster(address) as workers`."
-                    )
-                record(store, found)
-                results.update(found)
-                advance(len(found))
+        try:
+            with (
+                progress(len(wanted), "test", done=n_before, label=what) as advance,
+                closing(map_tasks(work, tasks, workers)) as running,
+            ):
+                for found in running:
+                    if not isinstance(found, list):
+                        raise TypeError(
+                            f"`workers` must be a map that returns results, but it gave a {type(found).__name__}. For "
+                            "a dask cluster, give `client.map`, or use `with experiments.cluster(address) as workers`."
+                        )
+                    record(store, found)
+                    results.update(found)
+                    advance(len(found))
+        finally:
+            # What a function remembers of its calls, say in a cache, does not make it another one for the next sweep.
+            if tasks and not isinstance(sys.exception(), StoreError):
+                add_fingerprints(store, _fingerprints(cells))
         if tasks:
             using = f"{n_processes(workers)} processes" if isinstance(workers, int) else "a map"
             record_run(store, what, using, len(wanted) - n_before, time.perf_counter() - start)
     return {key: results[key] for key in wanted}
+
+
+def _fingerprints(cells: Sequence[Cell]) -> Fingerprints:
+    named = {(kind, getattr(cell, kind).name): getattr(cell, kind) for cell in cells for kind in ("model", "test")}
+    return {key: fingerprint(value) for key, value in named.items()}
 
 
 def missing(cells: Sequence[Cell], repeats: int, done: Iterable[Key]) -> list[Task]:

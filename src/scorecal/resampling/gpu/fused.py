@@ -33,10 +33,13 @@ def fused_stein(function: PairFunction) -> Callable[[Array, slice, slice], tuple
     """Return a function that computes tiles of H in one GPU kernel, or None: it needs torch, Triton and float32."""
     if not isinstance(function, GaussianStein):
         return None
-    left = function.exponent.left
+    exponent, bilinear = function.exponent, function.bilinear
+    if not (isinstance(exponent, Product) and isinstance(bilinear, Product)):
+        return None
+    left = exponent.left
     if not (is_torch_array(left) and left.is_cuda and left.dtype.itemsize == 4 and can_fuse()):
         return None
-    return partial(fused_tile, split(function.exponent), split(function.bilinear))
+    return partial(fused_tile, split(exponent), split(bilinear))
 
 
 @cache

@@ -1,0 +1,99 @@
+"""Predictions and targets from the file and the columns that options of the command line name."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..predictions import Gaussian, Predictions
+from .columns import numbers_of
+from .read_csv import read_csv
+from .read_npz import read_npz
+from .read_parquet import read_parquet
+from .table import InputError, Table, without_missing
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """Predictions, targets and columns of `--by`, how many rows were dropped, and what to say about the reading."""
+
+    predictions: Predictions
+    y: np.ndarray
+    by: Mapping[str, np.ndarray] | None
+    n_dropped: int
+    said: tuple[str, ...]
+
+
+def read(chosen: argparse.Namespace) -> Input:
+    """Read the file as the options say."""
+    if chosen.file.suffix.lower() == ".npz":
+        if chosen.mean or chosen.std or chosen.covariance or chosen.target or chosen.by or chosen.drop_missing:
+            raise InputError(
+                f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
+            )
+        return Input(*read_npz(chosen.file), None, 0, ())
+    d = _dimension(chosen)
+    columns = numbers_of(chosen), chosen.by, chosen.target
+    said: list[str] = []
+    if chosen.file.suffix.lower() in (".parquet", ".pq"):
+        table = read_parquet(chosen.file, *columns)
+    else:
+        table, said = read_csv(chosen.file, *columns)
+    for name, values in (*table.numbers.items(), *table.by.items()):
+        if values.dtype.kind == "f":
+            table.check(name, np.isinf(values), "the value must be a finite number")
+    table, dropped = without_missing(table, chosen.drop_missing)
+    if dropped.n:
+        said.append(str(dropped))
+    mean, y = (np.stack([table.numbers[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
+    return Input(_gaussian(table, mean, chosen, d), y, table.by or None, dropped.n, tuple(said))
+
+
+def _dimension(chosen: argparse.Namespace) -> int:
+    """Number of targets of a row, if the options name columns for all that is needed."""
+    d = len(chosen.target)
+    if not chosen.mean and not d:
+        raise InputError(
+            "--mean, --target and one of --std and --covariance are needed, to say which columns they are."
+        )
+    if not d or len(chosen.mean) != d:
+        raise InputError(
+            f"--mean and --target must name as many columns each, one for each dimension, but name {len(chosen.mean)} "
+            f"and {d}."
+        )
+    if bool(chosen.std) == bool(chosen.covariance):
+        raise InputError("one of --std and --covariance is needed, and not both.")
+    if chosen.std and len(chosen.std) != d:
+        raise InputError(f"--std must name {d} columns, one for each of --mean, but names {len(chosen.std)}.")
+    if chosen.covariance and len(chosen.covariance) not in (d * d, d * (d + 1) // 2):
+        raise InputError(
+            f"--covariance must name {d * (d + 1) // 2} columns, the upper triangle row by row, or {d * d}, but names "
+            f"{len(chosen.covariance)}."
+        )
+    return d
+
+
+def _gaussian(table: Table, mean: np.ndarray, chosen: argparse.Namespace, d: int) -> Gaussian:
+    if chosen.covariance:
+        return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d))
+    for name in chosen.std:
+        sd = table.numbers[name]
+        table.check(name, sd <= 0, "a standard deviation must be positive")
+        table.check(name, (sd < 1e-150) | (sd > 1e150), "a standard deviation must have a square that can be computed")
+    return Gaussian(mean, np.stack([table.numbers[name] for name in chosen.std], axis=1))
+
+
+def _covariance(table: Table, names: list[str], d: int) -> np.ndarray:
+    covariance = np.empty((table.n, d, d))
+    whole = len(names) == d * d
+    places = [(k, m) for k in range(d) for m in range(0 if whole else k, d)]
+    for (k, m), name in zip(places, names, strict=True):
+        covariance[:, k, m] = table.numbers[name]
+        if not whole:
+            covariance[:, m, k] = table.numbers[name]
+    smallest = np.linalg.eigvalsh(0.5 * (covariance + np.swapaxes(covariance, 1, 2)))[:, 0]
+    if np.any(smallest <= 0):
+        row = int(np.argmax(smallest <= 0))
+        raise InputError(f"{table.place(row, names[0])}: the covariance of this row is not positive definite.")
+    return covariance

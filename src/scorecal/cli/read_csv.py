@@ -1,0 +1,112 @@
+"""Columns of CSV files; what is not used is never held in memory."""
+
+import csv
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from .columns import columns_by, place_of
+from .files import Lines, open_text, source_of
+from .memory import check_memory, memory_for_data
+from .table import InputError, Table, shown
+from .values import Decimals, as_labels, as_values, exact_number
+
+_SIZE_OF_NUMBER, _SIZE_OF_TEXT = 8, 64  # bytes in memory; of a text without its characters
+
+
+def read_csv(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Sequence[str]) -> tuple[Table, list[str]]:
+    """Read the named columns of a table in text, and say what should be known about how it was read."""
+    source = source_of(path)
+    with open_text(path) as file:
+        lines = Lines(file, source)
+        first = next((line for line in lines if line.strip()), None)
+        if first is None:
+            raise InputError(f"{source}: the file is empty; the first line must hold the names of the columns.")
+        delimiter = max(",;\t", key=lambda mark: _n_columns(first, mark))
+        rows = _rows(lines, first, delimiter, source)
+        header = [name.strip() for name in next(rows)[1]]
+        places = {name: place_of(source, header, name) for name in numbers}
+        labels = columns_by(source, header, by, targets)
+        texts = {name: header.index(name) for name, label in labels.items() if label or name not in places}
+        decimals = Decimals(may_be_commas=delimiter != ",")
+        at, columns, read = _collect(_of_one_width(rows, len(header), source), places, texts, decimals, source)
+    try:
+        decimals.check()
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+    regions = {}
+    for name, label in labels.items():
+        if label:
+            regions[name] = as_labels([text.strip() or None for text in read.pop(name)])
+        elif name in columns:
+            regions[name] = columns[name]
+        else:
+            values, in_utc = as_values(read.pop(name), decimals)
+            regions[f"{name} (UTC)" if in_utc else name] = values
+    said = [f"numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
+    return Table(source, columns, regions, "line", at), said
+
+
+def _collect(
+    rows: Iterator[tuple[int, list[str]]],
+    numbers: Mapping[str, int],
+    texts: Mapping[str, int],
+    decimals: Decimals,
+    source: str,
+) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, list[str]]]:
+    """Lines, numbers and texts of all rows, from the places of columns; raise if there are none, or too many."""
+    at, columns = array("q"), {name: array("d") for name in numbers}
+    read: dict[str, list[str]] = {name: [] for name in texts}
+    held, available = 0, memory_for_data()
+    size = _SIZE_OF_NUMBER * (1 + len(numbers)) + _SIZE_OF_TEXT * len(texts)
+    for line, row in rows:
+        for name, place in numbers.items():
+            try:
+                columns[name].append(exact_number(row[place], decimals))
+            except InputError as error:
+                raise InputError(f"{source}, line {line}, column {shown(name)}: {error}") from None
+        for name, place in texts.items():
+            read[name].append(row[place])
+            held += len(row[place])
+        at.append(line)
+        held += size
+        if held > available:
+            check_memory(source, held, available)
+    if not at:
+        raise InputError(f"{source}: there are no rows below the header.")
+    return np.array(at), {name: np.frombuffer(values) for name, values in columns.items()}, read
+
+
+def _n_columns(line: str, delimiter: str) -> int:
+    """Number of names in the header, were this the delimiter; 1 if a name would be too long for a field."""
+    try:
+        return len(next(csv.reader([line], delimiter=delimiter)))
+    except csv.Error:
+        return 1
+
+
+def _rows(lines: Lines, first: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not empty, from the header on, each with the number of its first line."""
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    line = lines.number
+    try:
+        for row in reader:
+            lines.row_is_complete()
+            if row:
+                yield line, row
+            line = lines.number + 1
+    except csv.Error as error:
+        raise InputError(f"{source}, line {line}: {error}; likely cause: a quote that is not closed.") from None
+
+
+def _of_one_width(rows: Iterator[tuple[int, list[str]]], width: int, source: str) -> Iterator[tuple[int, list[str]]]:
+    for line, row in rows:
+        if len(row) != width:
+            raise InputError(
+                f"{source}, line {line}: {len(row)} values, where the header has {width} names. Likely causes: a "
+                "decimal comma, or a text with a comma but without quotes."
+            )
+        yield line, row

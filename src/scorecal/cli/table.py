@@ -1,0 +1,95 @@
+"""Columns of a file with the place of each row, for messages; rows with missing values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+_LONGEST_SHOWN = 60
+
+
+class InputError(ValueError):
+    """The reason, in one line, why the input cannot be used."""
+
+
+def shown(text: str) -> str:
+    """The text in quotes, shortened if it is very long."""
+    return repr(text) if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]!r}..."
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns by name, and where each row is in the file: "line" or "row", and its number.
+
+    `numbers` are float64, NaN where missing. `by` are float64 likewise, datetime64 with NaT, or labels with None.
+    """
+
+    source: str
+    numbers: Mapping[str, np.ndarray]
+    by: Mapping[str, np.ndarray]
+    unit: str
+    places: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return len(self.places)
+
+    def place(self, row: int, name: str) -> str:
+        """Where a value stands in the file, for a message."""
+        return f"{self.source}, {self.unit} {self.places[row]}, column {shown(name)}"
+
+    def check(self, name: str, bad: np.ndarray, what: str) -> None:
+        """Raise for the first row of a column of numbers that is bad."""
+        if np.any(bad):
+            row = int(np.argmax(bad))
+            column = self.numbers[name] if name in self.numbers else self.by[name]
+            raise InputError(f"{self.place(row, name)}: {what}, but is {column[row]:g}.")
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Number of rows left out, and of all rows; and of missing values in each column that has any."""
+
+    n: int
+    of: int
+    missing: Mapping[str, int]
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{shown(name)}: {count}" for name, count in self.missing.items())
+        return f"{self.n} of {self.of} rows were left out, for missing values ({counts})."
+
+
+def without_missing(table: Table, drop: bool) -> tuple[Table, Dropped]:
+    """The rows without missing values; if there are others and they must not be dropped, raise for the first."""
+    missing: dict[str, np.ndarray] = {}
+    for name, column in (*table.numbers.items(), *table.by.items()):
+        if np.any(rows := _missing(column)):
+            missing[name] = missing.get(name, False) | rows
+    if not missing:
+        return table, Dropped(0, table.n, {})
+    first = min(missing, key=lambda name: int(np.argmax(missing[name])))
+    gone = np.any(list(missing.values()), axis=0)
+    n = int(np.sum(gone))
+    if not drop:
+        others = "" if n == 1 else f", and {n} of {table.n} rows have such values"
+        label = " If it is a label, add :label to the name in --by." if first in table.by else ""
+        raise InputError(
+            f"{table.place(int(np.argmax(missing[first])), first)}: the value is missing{others}. Fill in what is "
+            f"missing, or leave such rows out with --drop-missing.{label}"
+        )
+    if n == table.n:
+        raise InputError(f"{table.source}: every row has a missing value, the first in column {shown(first)}.")
+    kept = Table(
+        table.source,
+        {name: column[~gone] for name, column in table.numbers.items()},
+        {name: column[~gone] for name, column in table.by.items()},
+        table.unit,
+        table.places[~gone],
+    )
+    return kept, Dropped(n, table.n, {name: int(np.sum(rows)) for name, rows in missing.items()})
+
+
+def _missing(column: np.ndarray) -> np.ndarray:
+    if column.dtype.kind == "O":
+        return np.array([value is None for value in column], dtype=bool)
+    return np.asarray(np.isnat(column) if column.dtype.kind == "M" else np.isnan(column))
