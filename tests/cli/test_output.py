@@ -12,7 +12,7 @@ import pytest
 from scorecal.cli import main
 from scorecal.cli.output import complain, say
 
-HOSTILE = "\x1b[31mété\u202e\x9b\t\x07"
+HOSTILE = "\x1b[31mé\tté\u202e\x9b\x07"
 RUN = f"{sys.executable} -c 'import sys; from scorecal.cli import main; sys.exit(main())'"
 
 
@@ -89,7 +89,7 @@ def test_what_a_terminal_would_obey_is_escaped(tmp_path, capsys, kind):
     assert main(["test", path, *options(f"u{HOSTILE}v"), "--by", "season", *more, *report]) == 0
     out = capsys.readouterr().out
     assert is_harmless(out)
-    shown = r"\x1b[31mété\u202e\x9b\t\x07"
+    shown = r"\x1b[31mé\tté\u202e\x9b\x07"
     if kind == "json":
         found = json.loads(out)
         assert found["dimensions"][0]["name"] == f"u{HOSTILE}v"

@@ -43,8 +43,11 @@ TABLES = {
         (MEAN[:9], 1.0, MEAN[:9] + normal(9)),
         "--target must hold at least 10 targets for the diagnosis, but 9 can be used.",
     ),
-    "scores that overflow": ((MEAN, 1e-150, 1e200 * MEAN), "its numbers are too large, too small or too unequal"),
-    "squares that overflow": ((MEAN, 1.0, 1e160 * MEAN), "its numbers are too large, too small or"),
+    "scores that overflow": (
+        (1e100 * MEAN, 1e-150, 1e100 * MEAN[::-1]),
+        "its numbers are too large, too small or too unequal",
+    ),
+    "squares that overflow": ((1e160 * MEAN, 1.0, 1e160 * MEAN[::-1]), "its numbers are too large, too small or"),
     "means that were observed": (
         (MEAN, 1.0, MEAN),
         "the score of the predictions at their targets is zero everywhere.",
@@ -82,10 +85,6 @@ ARRAYS = {
     "scores": ({"scores": normal(120, 1, 1)}, "array 'scores' must have shape (n, d)"),
     "base_scores": ({"base_scores": normal(120, 4, 2)}, "array 'base_scores' must have shape (n, m, d) = (120, m, 1)"),
     "zero": ({"base_scores": np.zeros((120, 4, 1))}, "array 'base_scores' is zero everywhere"),
-    "base_points": (
-        {"base_points": normal(5, 1)},
-        "base_scores (120, 4, 1), base_points (5, 1).",
-    ),
     "one point": (
         {"base_points": np.ones((4, 1))},
         "array 'base_points' must hold at least d + 1 = 2 points that span all dimensions for the scores",

@@ -56,6 +56,17 @@ def test_the_input_is_never_replaced(tmp_path, data, capsys, monkeypatch, how):
     assert data.read_bytes() == content
 
 
+def test_nor_is_what_is_read_from_standard_input(data):
+    content = data.read_bytes()
+    code = "import sys; from scorecal.cli import main; sys.exit(main(sys.argv[1:]))"
+    with data.open() as file:
+        command = [sys.executable, "-c", code, "test", "-", *OPTIONS, "--report", str(data)]
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "is the input itself" in done.stderr
+    assert data.read_bytes() == content
+
+
 @pytest.mark.parametrize("name", [".", "no/r.html", "a.csv/r.html", "x" * 256])
 def test_paths_that_cannot_be_written_are_refused_before_the_work(tmp_path, data, capsys, monkeypatch, name):
     assert f"--report {tmp_path / name} cannot be written: " in refused_before_the_work(

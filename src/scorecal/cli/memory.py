@@ -1,12 +1,15 @@
-"""How much memory data may take, so that a hostile file is refused before the machine runs out of it."""
+"""How much memory data and draws may take: what is too much is refused, before the system ends the process."""
 
 import math
 import os
 from pathlib import Path
 
+from ..predictions import Predictions
 from .table import InputError
 
 _LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+_BYTES_OF_SIGNS, _ROWS_AT_ONCE = 24, 8192  # `diagnose` holds the signs of so many rows, in three arrays at worst
 
 
 def memory_for_data() -> float:
@@ -14,8 +17,7 @@ def memory_for_data() -> float:
 
     What is refused by this could not have been tested; so no data that could are. Infinite where it is not known.
     """
-    found = [_machine(), *(_number_in(path) for path in _LIMITS_OF_CONTAINERS)]
-    return 0.5 * min(found)
+    return 0.5 * _available()
 
 
 def check_memory(source: str, needed: float, available: float) -> None:
@@ -25,6 +27,31 @@ def check_memory(source: str, needed: float, available: float) -> None:
             f"{source}: the data would take {needed / 1e9:.1f} GB or more of memory, but only {available / 1e9:.1f} GB "
             "can be given to them on this machine. Likely causes: a damaged or malicious file, or too many rows."
         )
+
+
+def check_draws(predictions: Predictions, n_resamples: int) -> None:
+    """Raise if the draws that were asked for need more memory than there is."""
+    n, d = predictions.n, predictions.dim
+    needed, available = n_resamples * (_BYTES_OF_SIGNS * min(n, _ROWS_AT_ONCE) + n // 4 + 1000 * d), _available()
+    if needed > available:
+        raise InputError(
+            f"--n-resamples {n_resamples} needs about {needed / 1e9:.3g} GB of memory for {n} rows, but there are only "
+            f"{available / 1e9:.1f} GB. Give fewer."
+        )
+
+
+def _available() -> float:
+    """Bytes that this process may take: of the machine, its container and its own limit."""
+    return min([_machine(), _own_limit(), *(_number_in(path) for path in _LIMITS_OF_CONTAINERS)])
+
+
+def _own_limit() -> float:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return math.inf
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit
 
 
 def _machine() -> float:

@@ -22,8 +22,8 @@ from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian, Predictions
 from ..report import report_html
 from ..results import CombinedResult
-from .draws import check_draws
 from .files import source_of
+from .memory import check_draws
 from .options import MOST_DRAWS, count, level, seed
 from .output import complain, say
 from .read import read
@@ -141,8 +141,8 @@ def _in_words_of_options(file: Path) -> Iterator[None]:
 def _check_report(report: Path, file: Path) -> None:
     """Raise, before the work, if the report would replace its own input, or cannot be written."""
     with suppress(OSError):  # whatever is wrong with these paths is told below, or when the input is read
-        old, read = os.stat(report), os.stat(0 if str(file) == "-" else file)
-        if os.path.samestat(old, read) and stat.S_ISREG(old.st_mode):  # and not a terminal for both
+        old, given = os.stat(report), os.stat(0 if str(file) == "-" else file)
+        if os.path.samestat(old, given) and stat.S_ISREG(old.st_mode):  # and not a terminal for both
             raise InputError(f"--report {report} is the input itself, which it would replace.")
     try:
         check_writable(report)

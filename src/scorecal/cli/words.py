@@ -13,14 +13,7 @@ _EVERYWHERE = {
     "predictions.score(y)": "the score of the predictions at their targets",
     "rng": "--seed",
 }
-_IN_A_TABLE = {
-    "covariance": "--covariance",
-    "covariates": "--by",
-    "mean": "--mean",
-    "names": "--target",
-    "scale": "--std",
-    "y": "--target",
-}
+_IN_A_TABLE = {"covariates": "--by", "names": "--target", "y": "--target"}
 _IN_AN_NPZ = {
     "Scores": "the scores",
     "at_base": "array 'base_scores'",
