@@ -57,6 +57,7 @@ DAMAGED = {
     "random": np.random.default_rng(0).bytes(5000),
     "random after a signature": b"PK\3\4" + np.random.default_rng(0).bytes(5000),
     "truncated": whole()[:-3000],
+    "without its first bytes": whole()[49:],
     "encrypted": encrypted(whole()),
     "unknown compression": marked(whole(), b"PK\1\2", 10, lambda _: 99),
     "a number flipped": flipped(whole(), 500),

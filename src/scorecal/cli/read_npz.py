@@ -5,6 +5,7 @@ there, from which the compression that NumPy uses makes at most 1032 times as ma
 memory. No file that NumPy wrote, and that could be tested, is refused by this.
 """
 
+import errno
 import io
 import math
 import tokenize
@@ -54,6 +55,10 @@ def read_npz(path: Path) -> tuple[Scores, np.ndarray]:
         raise
     except _DAMAGED as error:
         raise InputError(f"{path}: not an NPZ file, or a damaged one ({error}).") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise InputError(f"{path}: not an NPZ file, or a damaged one (a place before its first byte).") from None
     targets, scores, base_scores, base_points = arrays
     targets, scores = (part[:, None] if part.ndim == 1 else part for part in (targets, scores))
     return Scores(scores, base_scores, base_points), targets
