@@ -1,4 +1,4 @@
-"""Campaign: commands stopped at random instants by Ctrl-C, kill -9 or a full disk lose nothing, and can be run again."""
+"""Campaign: commands stopped at random instants by Ctrl-C, kill -9 or a full disk lose nothing and can be run again."""
 
 import atexit
 import tempfile
