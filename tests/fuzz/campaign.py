@@ -43,8 +43,17 @@ class Finding:
         folder.mkdir(exist_ok=True)
         text = json.dumps(self.case, sort_keys=True)
         path = folder / f"{self.campaign}-{hashlib.sha256(text.encode()).hexdigest()[:10]}.json"
-        path.write_text(json.dumps(vars(self), indent=1) + "\n", encoding="utf-8")
+        path.write_text(_in_lines(vars(self)) + "\n", encoding="utf-8")
         return path
+
+
+def _in_lines(value: Any, indent: str = "") -> str:
+    """Return JSON with a line for each name, and lists in one line."""
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    inner = indent + "  "
+    lines = (f"{inner}{json.dumps(name)}: {_in_lines(part, inner)}" for name, part in value.items())
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
 def check_named(error: Exception) -> None:
