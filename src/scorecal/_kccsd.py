@@ -138,8 +138,9 @@ def kccsd(
 
     Parameters are those of `kccsd_test`; for the same arguments and `rng`, the value is that of its `statistic`.
     Derivatives pass through targets, scores, the parameters behind them, and the bandwidths of the median heuristic; a
-    ground bandwidth is held constant, and must be a number while JAX is tracing. Derivatives in reverse mode keep every
-    tile, so their memory grows as n^2.
+    ground bandwidth is held constant, and must be a number while JAX is tracing. Rows far apart (100 bandwidths
+    in float32, 10^6 in float64) lose digits while JAX is tracing. Derivatives in reverse mode keep every tile, so their
+    memory grows as n^2.
 
     Returns
     -------

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 
 import scorecal as sc
 from scorecal.coordinates.location_spread import location_and_spread
@@ -215,6 +216,30 @@ def test_moments_that_do_not_exist_are_fitted():
 def test_bad_moments(mean, covariance, message):
     with pytest.raises(ValueError, match=message):
         location_and_spread(with_moments(mean, covariance), np.zeros((30, 2)))
+
+
+BATCHES = {
+    "scores": lambda mean: sc.ScoreFunction(lambda y: mean - y, *mean.shape),
+    "Gaussian": lambda mean: sc.Gaussian(mean, 1.0),
+    "mixture": lambda mean: sc.GaussianMixture(mean[:, :1] * 0 + 1.0, mean[:, None, :], mean[:, :1] * 0 + 1.0),
+    "base points": lambda mean: sc.Scores(0.1 * mean - 0.3, mean[:, None, :] - mean[None, :5, :], mean[:5]),
+}
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(
+    "kernel", [sc.kernels.GFD(), sc.kernels.KGFD(sc.kernels.Gaussian(1.0), n_base=4)], ids=["GFD", "KGFD"]
+)
+def test_float32_of_torch_stays_float32_for_models(batch, kernel):
+    """The frame is computed in float64; models are asked, and kernels compare, in the dtype of the targets."""
+    mean, noise = np.random.default_rng(0).normal(size=(2, 40, 2)).astype(np.float32)
+    if batch == "base points":
+        kernel = sc.kernels.GFD()
+    found, expected = (
+        sc.kccsd(BATCHES[batch](m), m + e, distribution_kernel=kernel, coordinates=sc.coordinates.whiten(), rng=1)
+        for m, e in ((torch.tensor(mean), torch.tensor(noise)), (mean.astype(float), noise.astype(float)))
+    )
+    assert float(found) == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
 
 
 def test_fits_do_not_depend_on_units_or_on_other_rows():

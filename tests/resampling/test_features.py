@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 from skewness import corrected, numbers_with
 
+import scorecal as sc
+
 
 def test_a_skewed_sum_becomes_normal():
     """Sums of 100 numbers of skewness 2, 200,000 times: below a point as often as a normal number below its image.
@@ -40,3 +42,23 @@ def test_no_more_than_some_skewness_is_corrected_and_both_signs_alike(t):
     for k in (0.0, 0.2, 0.6):
         assert corrected(numbers_with(-t, -k)) == pytest.approx(corrected(numbers_with(t, k)))
     assert corrected(numbers_with(t, 0.0)) == pytest.approx(abs(t))
+
+
+@pytest.mark.parametrize("kernel", [sc.kernels.Constant(), sc.kernels.Linear()], ids=["Constant", "Linear"])
+def test_equal_signs_are_ties_even_if_one_row_dominates(kernel):
+    """Draws whose signs are all equal are the statistic itself, although sums in another order round differently."""
+    n, b, one = 5, 199, sc.kernels.Constant()
+    for seed in range(60):
+        y = np.random.default_rng(seed).normal(size=(n, 1))
+        y[0] *= 1000.0
+        found = sc.kccsd_test(
+            sc.Gaussian(np.zeros((n, 1)), 1.0),
+            y,
+            target_kernel=kernel,
+            distribution_kernel=one,
+            n_resamples=b,
+            rng=seed,
+        )
+        bits = np.frombuffer(np.random.default_rng(seed).bytes(-(-n * b // 8)), np.uint8)
+        n_plus = np.sum(np.unpackbits(bits)[: n * b].reshape(n, b), axis=0)
+        assert np.all(found.null_distribution[(n_plus == 0) | (n_plus == n)] == found.statistic)

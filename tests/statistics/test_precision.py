@@ -78,14 +78,34 @@ def test_level_of_calibrated_clusters():
     assert 2 <= rejected <= 21
 
 
-def test_one_far_row_needs_no_differences_and_two_do():
+def test_differences_are_used_where_norms_cancel_and_only_there():
     rows = np.random.default_rng(0).normal(size=(N, D))
-    rows[0] = 1e9
-    assert not norms_cancel(rows)
+    rows[0] = 1e6
     assert isinstance(half_distances(rows), Product)
-    rows[1] = 1e9 + 1.0
+    rows[:2] = [[3e6], [3e6 + 1.0]]
     assert norms_cancel(rows)
-    assert half_distances(rows)(ALL, ALL)[0, 1] == pytest.approx(-0.5 * D)
+    found = half_distances(rows)(ALL, ALL)
+    assert found[0, 1] == pytest.approx(-0.5 * D)
+    assert found[0, 0] == 0.0
+
+
+def test_a_prediction_far_from_all_others_is_like_itself():
+    mean = np.random.default_rng(0).normal(size=(N, D))
+    mean[0] = 1e9
+    gram = sc.gram_matrix(K.GFD(bandwidth=1.0), sc.Gaussian(mean, 1.0))
+    np.testing.assert_allclose(np.diag(gram), 1.0)
+    assert sc.gram_matrix(K.GFD(), sc.Gaussian(np.zeros((1, 2)), 1.0)) == 1.0
+
+
+@pytest.mark.parametrize("kernel", [K.Gaussian(1.0), K.IMQ(1.0), K.Constant()], ids=["Gaussian", "IMQ", "Constant"])
+def test_clusters_far_apart_in_float32(kernel):
+    mean, y = (part.astype(np.float32) for part in clusters(1.9e4))
+    between = K.GFD(bandwidth=0.1)
+    found, expected = (
+        sc.kccsd(sc.Gaussian(m, 1.0), z, target_kernel=kernel, distribution_kernel=between)
+        for m, z in ((mean, y), (mean.astype(float), y.astype(float)))
+    )
+    assert float(found) == pytest.approx(float(expected), rel=1e-4, abs=1e-7)
 
 
 def test_sums_of_differences_agree(backend):
@@ -97,11 +117,21 @@ def test_sums_of_differences_agree(backend):
         np.testing.assert_allclose(to_numpy(found), expected, atol=1e-12)
 
 
-def test_jax_without_float64_uses_differences():
-    mean, y = (part.astype(np.float32) for part in clusters(1e4))
-    expected = sc.kccsd(sc.Gaussian(mean.astype(float), 1.0), y.astype(float))
+OPERATOR = K.Operator([(K.GFD(bandwidth=1.0), np.array([[2.0, 0.5], [0.5, 1.0]], np.float32))])
+
+
+@pytest.mark.parametrize("gap", [1e4, 1e6])
+@pytest.mark.parametrize(
+    ("target", "between"),
+    [(K.Gaussian(1.0), K.GFD()), (K.IMQ(1.0), K.GFD(bandwidth=1.0)), (K.Gaussian(1.0), OPERATOR)],
+    ids=["Gaussian", "IMQ", "Operator"],
+)
+def test_jax_without_float64_uses_differences(gap, target, between):
+    mean, y = (part.astype(np.float32) for part in clusters(gap))
+    kernels = {"target_kernel": target, "distribution_kernel": between}
+    expected = sc.kccsd(sc.Gaussian(mean.astype(float), 1.0), y.astype(float), **kernels)
     with jax.enable_x64(False):
-        found = sc.kccsd(sc.Gaussian(jax.numpy.asarray(mean), 1.0), jax.numpy.asarray(y))
+        found = sc.kccsd(sc.Gaussian(jax.numpy.asarray(mean), 1.0), jax.numpy.asarray(y), **kernels)
     assert float(found) == pytest.approx(float(expected), rel=1e-3, abs=1e-4)
 
 

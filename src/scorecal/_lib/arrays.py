@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial, reduce
+from itertools import chain
 from operator import matmul
 from typing import Any
 
@@ -59,7 +60,9 @@ def as_arrays(**named: Any) -> list[Array]:
 
 
 def check_real(name: str, array: Array) -> None:
-    """Raise unless the array holds real numbers of at most 64 bits, all of them in memory."""
+    """Raise unless the array holds real numbers of at most 64 bits, all of them in memory and none of them masked."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"`{name}` is or holds a masked array; drop or fill the masked rows first.")
     xp = array_namespace(array)
     try:
         real = xp.isdtype(array.dtype, ("integral", "real floating"))
@@ -84,10 +87,14 @@ def _floating(array: Array, xp: Any) -> Any:
 
 def _holds_masked(value: Any) -> bool:
     """Return whether the value is a masked array, or a list that holds one, which NumPy would read without its mask."""
-    if not isinstance(value, list | tuple):
-        return isinstance(value, np.ma.MaskedArray)
-    nested = any(issubclass(kind, list | tuple | np.ma.MaskedArray) for kind in set(map(type, value)))
-    return nested and any(map(_holds_masked, value))
+    level = [value]
+    while True:  # all lists of one depth at a time: a list may hold a million others
+        kinds = set(map(type, level))
+        if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+            return True
+        if not any(issubclass(kind, list | tuple) for kind in kinds):
+            return False
+        level = list(chain.from_iterable(each for each in level if isinstance(each, list | tuple)))
 
 
 def check_finite(name: str, array: Array, causes: str = "") -> None:
@@ -153,7 +160,7 @@ def without_gradients(reference: Array) -> AbstractContextManager[Any]:
 def full_product(left: Array, *right: Array) -> Array:
     """Return left @ right, or a product of several, in the full precision of its dtype.
 
-    So it is also where float32 products are set to less (tf32), and within `torch.autocast`.
+    This holds within `torch.autocast` too, and where products of float32 are set to fewer digits (tf32).
     """
     if is_jax_array(left):
         return reduce(partial(sys.modules["jax"].numpy.matmul, precision="highest"), right, left)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .arrays import Array, array_namespace, check_finite
+from .arrays import Array, array_namespace, check_finite, check_real
 
 
 def as_generator(rng: Any) -> np.random.Generator:
@@ -69,5 +69,6 @@ def checked_features(call: str, features: Any, rows: Array, owner: str) -> Array
             f"`{call}` of {owner} must return an array (n, q) of the library of the targets, a row for each of the n "
             f"it is asked for (views ask for a block at a time), but with n = {n} returned {kind} of shape {shape}."
         )
+    check_real(call, features)
     check_finite(call, features, f"It is that of {owner}.")
     return features

@@ -34,17 +34,16 @@ def centre(features: Array) -> Array:
     return features - array_namespace(features).sort(some, axis=0)[some.shape[0] // 2, :]
 
 
-def norms_cancel(features: Array, n_spared: int = 1) -> bool:
+def norms_cancel(features: Array) -> bool:
     """Return whether squared distances between rows (n, p) are too inexact as differences of squared norms.
 
-    Their error is about eps times the squared norms. The farthest `n_spared` rows do not count: a single one is far
-    from all others, whatever the error. While JAX is tracing, the answer is no.
+    Their error is about eps times the largest squared norm. While JAX is tracing, the answer is no.
     """
     if not has_values(features):
         return False
     xp = array_namespace(features)
-    squared = xp.sort(xp.sum(centre(features) ** 2, axis=1))
-    return not float(xp.finfo(features.dtype).eps) * as_float(squared[-1 - n_spared]) <= _LARGEST_ERROR
+    largest = as_float(xp.max(xp.sum(centre(features) ** 2, axis=1)))
+    return not float(xp.finfo(features.dtype).eps) * largest <= _LARGEST_ERROR
 
 
 def distance_factors(features: Array) -> tuple[Array, Array]:

@@ -8,8 +8,9 @@ has mean zero and the slope of the Gaussian score, as in variational inference.
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
-from .._lib.arrays import Array, array_namespace, check_finite, device_of, full_product, like, to_numpy
+from .._lib.arrays import Array, array_namespace, check_finite, check_real, device_of, full_product, like, to_numpy
 from .._lib.linalg import symmetric_root, times
 from .._lib.warn import warn_user
 from ..predictions import HasMoments, Predictions, Scores, draw_samples, evaluate_score, prior_of
@@ -50,7 +51,13 @@ def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | N
     n, d = predictions.n, predictions.dim
     if not isinstance(predictions, HasMoments):
         return None
-    mean, covariance = (like(part, reference) for part in predictions.moments())
+    found = predictions.moments()
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise TypeError(f"`predictions.moments()` must return means and covariances, but gave {type(found).__name__}.")
+    for part in found:
+        if is_array_api_obj(part):
+            check_real("predictions.moments()", part)
+    mean, covariance = (like(part, reference) for part in found)
     for name, part, shape in (("means", mean, (n, d)), ("covariances", covariance, (n, d, d))):
         if tuple(part.shape) != shape:
             raise ValueError(

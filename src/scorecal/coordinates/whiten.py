@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, check_finite, full_product
+from .._lib.arrays import Array, array_namespace, check_finite, full_product, like
 from .._lib.linalg import roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Moved, identity
@@ -64,7 +64,7 @@ class _Whitened:
         unbounded, targets, scores = in_widest_dtype(*moved)
         whitening = whitening_of(unbounded, targets)
         whitened = (xp.astype(part, dtype, copy=False) for part in whitening.whitened(targets, scores))
-        return whitening.framed(unbounded, targets), *whitened
+        return whitening.framed(moved[0], moved[1]), *whitened
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +99,12 @@ class Whitening:
         return (y - self.location) / self.sd, times(self.covariance, scores) / self.sd
 
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
-        """Predictions in the common frame, for kernels to compare."""
+        """Predictions in the common frame, for kernels to compare; models are asked in the dtype of `y`."""
         if isinstance(predictions, Gaussian):
             covariance = full_product(self.root, self.root.mT)
             return Gaussian(self.frame.inverse(self.location), covariance=0.5 * (covariance + covariance.mT))
-        return map_predictions(predictions, self.frame.inverse(y), self.frame, predictions.dim)
+        frame = Affine(*(like(part, y) for part in (self.frame.mean, self.frame.root, self.frame.inverse_root)))
+        return map_predictions(predictions, frame.inverse(y), frame, predictions.dim)
 
 
 def whitening_of(predictions: Predictions, reference: Array) -> Whitening:

@@ -162,14 +162,18 @@ def _as_covariates(given: Any, n: int, found: Residuals, names: Sequence[str]) -
         columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
         return {name: column for name, column in columns.items() if np.std(column) > _ALIKE * np.max(np.abs(column))}
     if not isinstance(given, Mapping) and not hasattr(given, "columns"):
-        table = np.asarray(given)
+        table = np.asanyarray(given)  # with its mask, if it has one
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2:
             raise ValueError(
                 f"`covariates` must be a mapping, a data frame or an array (n, q), but has {table.ndim} axes."
             )
         given = {f"x_{k + 1}": column for k, column in enumerate(table.T)}
-    columns = {str(name): np.asarray(given[name]) for name in given}
+    columns = {str(name): given[name] for name in given}
+    for name, column in columns.items():
+        if isinstance(column, np.ma.MaskedArray):
+            raise TypeError(f"`covariates` must not be masked, but {name!r} is; drop or fill the masked rows first.")
+    columns = {name: np.asarray(column) for name, column in columns.items()}
     for name, column in columns.items():
         if column.shape != (n,):
             raise ValueError(

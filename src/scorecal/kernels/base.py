@@ -110,5 +110,5 @@ def base_scores(
             "Likely cause: the default, N(0, I). Give base points inside the support, as in `GFD(base=points)`. "
             "(`kccsd_test` first maps predictions to coordinates without a boundary.)"
         )
-    scores = evaluate_score(predictions, points[:, None, :])
+    scores = like(evaluate_score(predictions, points[:, None, :]), points)
     return points, array_namespace(scores).permute_dims(scores, (1, 0, 2))

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
-from .._lib.arrays import Array, array_namespace, as_float, device_of, has_values, like
+from .._lib.arrays import Array, array_namespace, as_float, check_real, device_of, has_values, like
 from .mean_embeddings import MeanEmbeddings
 
 _FLOATS_AT_ONCE = 4_000_000
@@ -97,6 +98,8 @@ class CheckedDistance:
         return self._checked("block(rows, cols)", self.distance.block(rows, cols), shape)
 
     def _checked(self, call: str, values: Array, shape: tuple[int, ...]) -> Array:
+        if is_array_api_obj(values):
+            check_real(f"{type(self.distance).__name__}.{call}", values)
         values = like(values, self.zero)
         found: Any = tuple(values.shape)
         if found == shape:

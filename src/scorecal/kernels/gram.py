@@ -25,7 +25,7 @@ class EmbeddingGram:
 
     @property
     def floats_per_pair(self) -> int:
-        return 3 if isinstance(self.outer, str) else 5
+        return (2 if isinstance(self.outer, str) else 4) + self._product.floats_per_pair
 
     @cached_property
     def _product(self) -> PairFunction:
@@ -91,7 +91,7 @@ def _in_units(features: Array, bandwidth: Array) -> Array:
     """
     rows = centre(features) / bandwidth
     wide = accumulation_dtype(features)
-    if rows.dtype == wide or not norms_cancel(rows, n_spared=0):
+    if rows.dtype == wide or not norms_cancel(rows):
         return rows
     return centre(array_namespace(features).astype(features, wide)) / bandwidth
 

@@ -124,7 +124,7 @@ class PointMeasures:
     @property
     def floats_per_pair(self) -> int:
         _, k, d = self.points.shape
-        return int(k * (d + 5))
+        return int(k * (d + 5 if self._factors is not None else 3 * d + 3))
 
     def pairs(self, i: Array, j: Array) -> Array:
         xp = array_namespace(self.points)
@@ -166,6 +166,6 @@ def _augment_components(points: Array, bandwidth: Array | float) -> Product | No
     xp = array_namespace(points)
     n, k, d = points.shape
     rows = centre(xp.reshape(points, (n * k, d))) / bandwidth  # a large offset would round away digits
-    if norms_cancel(rows, n_spared=0):
+    if norms_cancel(rows):
         return None
     return Product(*(xp.reshape(part, (n, k, d + 2)) for part in distance_factors(rows)))

@@ -1,12 +1,14 @@
 """Protocols of kernels, and checks of kernels given as arguments."""
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
 from .._lib.arrays import Array, as_arrays, check_finite, like
-from .._lib.checks import check_not_class
+from .._lib.checks import check_count, check_not_class
 from ..predictions import Predictions
 from .distances import CheckedDistance, Distance, Euclidean, MMDDistance
 from .radial import Gaussian, Radial, check_bandwidth
@@ -113,14 +115,18 @@ def distance_of(
             "`kernels.Distance`, and a dictionary of further bandwidths, which may be empty, but returned "
             f"{type(distance).__name__} and {type(bandwidths).__name__}."
         )
+    for key, value in bandwidths.items():
+        if not is_array_api_obj(value) and not isinstance(value, Real):
+            raise TypeError(f"`{name}` must return bandwidths that are numbers, but {key!r} is {value!r}.")
     if isinstance(distance, Euclidean):
         features, _ = as_arrays(**{name: distance.features, "reference": reference})
-        if features.ndim != 2 or features.shape[0] != n:
+        if features.ndim != 2 or features.shape[0] != n or not features.shape[1]:
             raise ValueError(f"`{name}` must return features ({n}, p), but they have shape {tuple(features.shape)}.")
         check_finite(name, features)
         return Euclidean(features), bandwidths
     if distance.n != n:
         raise ValueError(f"`{name}` must compare {n} predictions, but its `n` is {distance.n}.")
+    check_count(f"{type(distance).__name__}.floats_per_pair", distance.floats_per_pair)
     if not isinstance(distance, MMDDistance):
         distance = CheckedDistance(distance, n, distance.floats_per_pair, like(0.0, reference))
     return distance, bandwidths

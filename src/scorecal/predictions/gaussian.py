@@ -178,7 +178,7 @@ def _as_scales(scale: Array, mean: Array) -> Array:
     if has_values(scale) and not bool(xp.all((variance > 0) & xp.isfinite(variance))):
         raise ValueError(
             f"`scale` must be positive and finite, also when squared, but ranges from {as_float(xp.min(scale)):.4g} to "
-            f"{as_float(xp.max(scale)):.4g} in {scale.dtype}. Rescale `mean`, `scale` and `y`, or use float64."
+            f"{as_float(xp.max(scale)):.4g} in {scale.dtype}. Rescale `mean`, `scale` and `y`."
         )
     return scale + xp.zeros_like(mean[:, :1]) if scale.ndim == 0 else xp.reshape(scale, (n, -1))
 

@@ -164,3 +164,11 @@ def _check_positive(scales: Array) -> None:
             f"`scales` must be positive, but the smallest is {as_float(xp.min(scales)):.4g}. Standard deviations are "
             "expected, not variances or logarithms."
         )
+    with np.errstate(over="ignore"):
+        variances = scales**2
+    if has_values(scales) and not bool(xp.all((variances > 0) & xp.isfinite(variances))):
+        raise ValueError(
+            "`scales` must be positive and finite, also when squared, but range from "
+            f"{as_float(xp.min(scales)):.4g} to {as_float(xp.max(scales)):.4g} in {scales.dtype}. Rescale `means`, "
+            "`scales` and `y`."
+        )

@@ -135,6 +135,7 @@ def draw_samples(predictions: Predictions | Prior, n_samples: int, rng: np.rando
     if not is_array_api_obj(samples) or tuple(samples.shape) != expected:
         found = tuple(samples.shape) if is_array_api_obj(samples) else type(samples).__name__
         raise ValueError(f"`predictions.sample` must return shape (n_samples, n, dim) = {expected}, but gave {found}.")
+    check_real("predictions.sample(...)", samples)
     check_finite(
         "predictions.sample(...)", samples, "Likely causes: a sampler that diverged, or parameters that overflow."
     )

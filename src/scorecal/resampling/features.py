@@ -18,6 +18,7 @@ from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_produ
 from ..pairwise import Features
 
 _LARGEST_SKEW = 0.3
+_ROUNDING = 64.0  # units of the last digit within which draws are taken for equal to the statistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,14 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
         parts = full_product(block + bent[chosen] * block**3, (corrected * units)[chosen])
         parts = parts - full_product(block**2, units[chosen])
         shares.append(parts / (n - 1))
-    null = None if sums.signed is None else statistic(sums.signed, sums.signed_cubes)
-    return statistic(sums.plain[:, None], sums.cubes[:, None])[0], null, xp.concat(shares)
+    observed = statistic(sums.plain[:, None], sums.cubes[:, None])[0]
+    if sums.signed is None:
+        return observed, None, xp.concat(shares)
+    null = statistic(sums.signed, sums.signed_cubes)
+    # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
+    unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
+    rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / (n - 1)
+    return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares)
 
 
 def hall_correction(plain: Array, cubes: Array, squares: Array) -> Array:

@@ -139,6 +139,12 @@ def distribution_of(
             f"`null` must return {n_resamples} draws for each statistic, numbers of shape "
             f"{(n_statistics, n_resamples)}, but {null!r} gave {found}."
         )
+    shapes = [tuple(getattr(part, "shape", ())) for part in (totals.statistic, totals.contributions)]
+    if shapes != [(n_statistics,), (n_statistics, pairing.n)]:
+        raise ValueError(
+            f"`null` must return the statistics and contributions of `averages`, of shapes {(n_statistics,)} and "
+            f"{(n_statistics, pairing.n)}, but {null!r} gave {shapes[0]} and {shapes[1]}."
+        )
     bad = np.sum(~np.isfinite(draws))
     if bad and np.all(np.isfinite(to_numpy(totals.statistic))):
         raise ValueError(

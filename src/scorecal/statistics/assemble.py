@@ -51,7 +51,7 @@ def _finite_rank(
     """Return H = k(P_i, P_j) f_i.f_j, or f where k is constant and no pairs are needed; and the targets."""
     if not grams:
         return Features(lambda rows: features[rows, :]), targets
-    dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), grams)
+    dtype = sufficient_dtype(0.0 * targets, like(1.0, targets), [cast_gram(gram, targets.dtype) for gram in grams])
     features = array_namespace(features).astype(features, dtype, copy=False)
     return ProductOfPairs((Product(features, features), cast_gram(grams[0], dtype))), targets
 

@@ -18,7 +18,7 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunct
     if targets.dtype == wide:
         return wide
     scaled = [targets / bandwidth, *(gram.features for gram in grams if isinstance(gram, EmbeddingGram))]
-    return wide if any(norms_cancel(part, n_spared=0) for part in scaled) else targets.dtype
+    return wide if any(norms_cancel(part) for part in scaled) else targets.dtype
 
 
 def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:
