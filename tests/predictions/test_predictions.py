@@ -123,3 +123,14 @@ def test_shift_of_the_first_dimension_only():
     predictions, y = sc.experiments.mgm(20_000, 0.1, c="first", rng=0)
     bias = np.mean(predictions.mean - y, axis=0)
     np.testing.assert_allclose(bias, [0.1, 0, 0, 0, 0], atol=5 / np.sqrt(20_000))
+
+
+def test_precisions_of_very_unequal_spreads_keep_their_digits():
+    """Against the inverse of a 2 x 2 matrix by hand, in long double; sds of 3e-4 and 800."""
+    covariance = np.array([[1e-7, 3.95284708e-04], [3.95284708e-04, 6.30958907e05]])
+    exact = covariance.astype(np.longdouble)
+    exact = np.array([[exact[1, 1], -exact[0, 1]], [-exact[0, 1], exact[0, 0]]]) / (
+        exact[0, 0] * exact[1, 1] - exact[0, 1] ** 2
+    )
+    found = sc.Gaussian(np.zeros((1, 2)), covariance=covariance).precision[0]
+    np.testing.assert_allclose(found, exact.astype(float), rtol=1e-13)

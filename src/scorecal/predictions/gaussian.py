@@ -92,7 +92,11 @@ class Gaussian:
     @property
     def _whitener(self) -> Array:
         factor = self._cholesky
-        return array_namespace(factor).linalg.solve(factor, 0.0 * factor + like(np.eye(self.dim), factor))
+        xp = array_namespace(factor)
+        sizes = xp.linalg.diagonal(factor)
+        # With rows of equal size, solving does not swap them: small spreads keep their digits beside large ones.
+        unit = 0.0 * factor + like(np.eye(self.dim), factor)
+        return xp.linalg.solve(factor / sizes[..., None], unit) / sizes[..., None, :]
 
     def score(self, y: Array) -> Array:
         """Gradient of the log-density at `y`, broadcast against (n, d)."""
