@@ -35,6 +35,8 @@ def test_decimal_commas_are_recognised_and_told(tmp_path, capsys, delimiter):
         ("mu,su,u\n1,5,1,2\n", "4 values, where the header has 3 names. Likely causes: a decimal comma"),
         ("mu,su,u\n1,1,9007199254740993\n", "the value is '9007199254740993', which has more digits than"),
         ("mu,su,u\n1,1,-9007199254740993\n", "the value is '-9007199254740993', which has more digits than"),
+        ("mu,su,u\n1,1,9007199254740993.0\n", "the value is '9007199254740993.0', which has more digits than"),
+        ("mu;su;u\n0,5;1;-9007199254740993,00\n", "the value is '-9007199254740993,00', which has more digits than"),
         ("mu,su,u\n1,1," + 5000 * "0" + "9007199254740993\n", "which has more digits than"),
         ("mu,su,u\n1,1," + 400 * "1" + "\n", "the value must be a finite number, but is inf."),
         ("mu,su,u\n1,1," + 5000 * "1" + "\n", "the value must be a finite number, but is inf."),

@@ -11,7 +11,7 @@ import numpy as np
 
 from .table import InputError, shown
 
-_MOST_EXACT = 2**53  # beyond, not every integer is a floating-point number
+MOST_EXACT = 2**53  # beyond, not every integer is a floating-point number
 INEXACT = "has more digits than can be computed with; subtract the same round number from means and targets"
 _MISSING = frozenset(("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"))
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+(e[+-]?\d+)?", re.IGNORECASE)
@@ -82,8 +82,8 @@ class Decimals:
 def exact_number(text: str, decimals: Decimals) -> float:
     """A number that is computed with; an integer of which digits would be lost is refused."""
     value = decimals.number(text)
-    if _MOST_EXACT <= abs(value) < math.inf:
-        digits = text.strip().lstrip("+-0")  # not more than 309
+    if MOST_EXACT <= abs(value) < math.inf:
+        digits = re.sub(r"[.,]0*$", "", text.strip()).lstrip("+-0")  # not more than 309
         if digits.isdecimal() and int(digits) != abs(int(value)):
             raise InputError(f"the value is {shown(text.strip())}, which {INEXACT}.")
     return value
@@ -135,6 +135,6 @@ def as_times(texts: Sequence[str | None]) -> tuple[np.ndarray, bool] | None:
 
 def inexact(values: np.ndarray) -> np.ndarray:
     """Which integers are not floating-point numbers."""
-    found = (values >= _MOST_EXACT) | (values <= -_MOST_EXACT)
+    found = (values >= MOST_EXACT) | (values <= -MOST_EXACT)
     found[found] = [int(value) != int(float(value)) for value in values[found].tolist()]
     return np.asarray(found)
