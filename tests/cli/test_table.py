@@ -73,10 +73,13 @@ def test_a_label_may_look_like_a_missing_value(tmp_path, capsys):
     assert "add :label to the name in --by" in refusal(capsys, path, *ONE, "--by", "country")
     found, _ = result(capsys, path, *ONE, "--by", "country:label", "--drop-missing")
     assert found["dropped"] == 0
-    path = write(tmp_path / "a.csv", {**forecasts(), "country": ["", "ZA"] * (N // 2)})
+    path = write(tmp_path / "a.csv", {**forecasts(), "country": ["", "ZA", "NA", ""] * (N // 4)})
     found, _ = result(capsys, path, *ONE, "--by", "country:label", "--drop-missing")
     assert found["dropped"] == N // 2
 
 
 def test_arrays_have_no_columns(tmp_path, capsys):
-    assert "an NPZ file has arrays, not columns" in refusal(capsys, tmp_path / "a.npz", "--drop-missing")
+    message = refusal(capsys, tmp_path / "a.npz", "--drop-missing")
+    assert message.endswith("a.npz: an NPZ file has arrays, not columns; leave out --drop-missing.\n")
+    message = refusal(capsys, tmp_path / "a.npz", *ONE)
+    assert message.endswith("leave out --mean, --std, --target.\n")

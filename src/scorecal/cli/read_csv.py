@@ -46,7 +46,7 @@ def read_csv(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Seq
         else:
             values, in_utc = as_values(read.pop(name), decimals)
             regions[f"{name} (UTC)" if in_utc else name] = values
-    said = [f"numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
+    said = [f"Numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
     return Table(source, columns, regions, "line", at), said
 
 

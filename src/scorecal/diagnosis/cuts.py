@@ -22,8 +22,9 @@ def cuts_of(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
     plain = range(max(0, math.ceil(-finest)), _MOST_DIGITS + 1 if largest <= _MOST_DIGITS else 0)
     powers = range(min(_MOST_DIGITS, math.ceil(largest - finest)), _MOST_DIGITS + 1)
     styles = [*(f".{digits}f" for digits in plain), *(f".{digits}e" for digits in powers)]
-    told_apart = np.unique([np.min(values), *cuts, np.max(values)])  # one large value would round all others to 0
-    style = next((each for each in styles if len({f"{cut:{each}}" for cut in told_apart}) == len(told_apart)), styles[0])
+    told_apart = np.unique([np.min(values), *cuts, np.max(values)])  # one large value must not round others to 0
+    enough = (style for style in styles if len({f"{value:{style}}" for value in told_apart}) == len(told_apart))
+    style = next(enough, styles[0])
     return cuts, [f"{sign} {cut:{style}}" for sign in ("<=", ">") for cut in cuts]
 
 
