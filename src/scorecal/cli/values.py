@@ -89,18 +89,21 @@ def exact_number(text: str, decimals: Decimals) -> float:
     return value
 
 
-def as_values(texts: Sequence[str], decimals: Decimals) -> tuple[np.ndarray, bool]:
-    """Numbers if all texts are numbers, times if all are dates or timestamps, and otherwise labels; whether in UTC."""
+def as_values(texts: Sequence[str], decimals: Decimals) -> tuple[np.ndarray, bool, str]:
+    """Numbers if all texts are numbers, times if all are dates or timestamps, and otherwise labels.
+
+    With them: whether times are in UTC, and one of the numbers that have a decimal comma, if any.
+    """
     own = Decimals(decimals.may_be_commas)
     try:
         numbers = array("d", map(own.number, texts))
         own.together(decimals).check()
-        return np.frombuffer(numbers), False
+        return np.frombuffer(numbers), False, own.with_comma
     except InputError:
         pass
     known = [None if text.strip().lower() in _MISSING else text.strip() for text in texts]
-    times = as_times(known)
-    return (as_labels(known), False) if times is None else times
+    values, in_utc = as_times(known) or (as_labels(known), False)
+    return values, in_utc, ""
 
 
 def as_labels(texts: Sequence[str | None]) -> np.ndarray:
