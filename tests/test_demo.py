@@ -43,6 +43,7 @@ def test_command_line_from_outside(tmp_path):
 def test_a_picture_that_cannot_be_saved_is_refused_before_the_work(tmp_path, capsys, path, words):
     assert cli.main(["demo", "--out", str(tmp_path / path)]) == 2
     printed = capsys.readouterr()
+    assert printed.err.startswith(f"scorecal demo: --out {tmp_path / path} ")
     assert words in printed.err
     assert printed.err.count("\n") == 1
     assert not printed.out

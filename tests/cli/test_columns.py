@@ -28,6 +28,7 @@ def test_columns_may_be_used_twice_where_that_makes_sense(tmp_path, capsys):
     path = write(tmp_path / "a.csv", TWO)
     found, _ = result(capsys, path, "--mean", "mu", "mu", "--std", "su", "su", "--target", "u", "v", "--by", "mu")
     assert [each["name"] for each in found["dimensions"]] == ["u", "v"]
+    path = write(tmp_path / "b.csv", {**TWO, "su": TWO["su"] + 0.1 * (TWO["mu"] > 0)})
     assert result(capsys, path, "--mean", "mu", "--covariance", "su", "--target", "u", "--by", "su")[0]["n"] == N
 
 

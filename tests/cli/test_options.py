@@ -35,8 +35,8 @@ def status_and_error(capsys, *arguments):
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--alpha", "5e-324", "argument --alpha: must be 1e-12 or more for draws to reach it, but is 5e-324"),
-        ("--alpha", "1e-300", "argument --alpha: must be 1e-12 or more"),
+        ("--alpha", "5e-324", "--alpha 4.94066e-324 cannot be reached with 999 bootstrap draws: no number is enough."),
+        ("--alpha", "1e-300", "--alpha 1e-300 cannot be reached with 999 bootstrap draws: no number is enough."),
         (
             "--alpha",
             "1e-11",

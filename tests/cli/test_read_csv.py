@@ -42,7 +42,7 @@ def test_rows_that_do_not_fit(tmp_path, capsys, text, message):
 
 def test_odd_rows_that_fit(tmp_path, capsys):
     rows = [
-        f'"{mu}", {su} ,{u},"a ""quoted""\nnote, {k}"\n\n'
+        f'"{mu}", {su} ,{u},"a ""quoted""\nnote, {k}"\n\n  \n'
         for k, (mu, su, u) in enumerate(zip(*forecasts().values(), strict=True))
     ]
     (tmp_path / "a.csv").write_text("mu,su, u ,note\n" + "".join(rows))

@@ -130,8 +130,10 @@ def test_every_kind_of_number(tmp_path, capsys, kind):
     assert found["dimensions"] == expected["dimensions"]
 
 
-def test_integers_that_cannot_be_kept(tmp_path, capsys):
-    path = write(tmp_path / "a.parquet", pyarrow.array([2**53, None, 2**53 + 1] * (N // 3)))
+@pytest.mark.filterwarnings("default")  # among regions they may be rounded, here to one number
+@pytest.mark.parametrize("kind", [pyarrow.int64(), pyarrow.decimal128(20, 0), pyarrow.decimal128(22, 2)])
+def test_integers_that_cannot_be_kept(tmp_path, capsys, kind):
+    path = write(tmp_path / "a.parquet", pyarrow.array([2**53, None, 2**53 + 1] * (N // 3)).cast(kind))
     message = refusal(capsys, path, *target("x"))
     assert "row 3, column 'x': the value is 9007199254740993, which has more digits than" in message
     assert result(capsys, path, *BY_X, "--drop-missing")[0]["dropped"] == N // 3
@@ -170,12 +172,19 @@ def test_columns_that_divide_rows(tmp_path, capsys, values, name):
         (np.repeat([3, 17], N // 2), "x = 17"),
         (np.repeat([3.0, 17.0], N // 2), "x = 17"),
         (np.repeat([0.5, 0.25], N // 2), "x = 0.25"),
+        (np.repeat([9007199254740990.0, 9007199254740991.0], N // 2), "x = 9007199254740991"),
         (np.repeat(DAYS[:2], N // 2), "x = 2024-01-02"),
     ],
 )
 def test_numbers_and_dates_as_labels(tmp_path, capsys, values, name):
     path = write(tmp_path / "a.parquet", pyarrow.array(values))
     assert result(capsys, path, *ONE, "--by", "x:label")[0]["where"]["name"] == name
+
+
+def test_missing_times_are_told_by_the_name_of_their_column(tmp_path, capsys):
+    moments = [None, *(datetime.datetime.combine(day, datetime.time(5)) for day in DAYS[1:])]
+    path = write(tmp_path / "a.parquet", pyarrow.array(moments, pyarrow.timestamp("us", "UTC")))
+    assert "row 1, column 'x': the value is missing." in refusal(capsys, path, *BY_X)
 
 
 def test_names_with_points_are_no_paths(tmp_path, capsys):

@@ -67,6 +67,7 @@ def test_nothing_left_and_nothing_finite(tmp_path, capsys):
     assert "line 5, column 'u': the value must be a finite number, but is inf." in message
 
 
+@pytest.mark.filterwarnings("default")  # as users have them, and not as errors
 def test_a_label_may_look_like_a_missing_value(tmp_path, capsys):
     """NA is the code of Namibia."""
     path = write(tmp_path / "a.csv", {**forecasts(), "country": ["NA", "ZA"] * (N // 2)})
@@ -74,9 +75,13 @@ def test_a_label_may_look_like_a_missing_value(tmp_path, capsys):
     found, _ = result(capsys, path, *ONE, "--by", "country:label", "--drop-missing")
     assert found["dropped"] == 0
     path = write(tmp_path / "a.csv", {**forecasts(), "country": ["", "ZA"] * (N // 2)})
-    found, _ = result(capsys, path, *ONE, "--by", "country:label", "--drop-missing")
+    found, said = result(capsys, path, *ONE, "--by", "country:label", "--drop-missing")
     assert found["dropped"] == N // 2
+    assert said.endswith("--by: 'country' has the same value in every row, and is left out.\n")
 
 
 def test_arrays_have_no_columns(tmp_path, capsys):
-    assert "an NPZ file has arrays, not columns" in refusal(capsys, tmp_path / "a.npz", "--drop-missing")
+    message = refusal(capsys, tmp_path / "a.npz", "--drop-missing")
+    assert message.endswith("a.npz: an NPZ file has arrays, not columns; leave out --drop-missing.\n")
+    message = refusal(capsys, tmp_path / "a.npz", *ONE)
+    assert message.endswith("leave out --mean, --std, --target.\n")

@@ -1,5 +1,6 @@
 """`scorecal test`: files in, a verdict out, and one line for whatever is wrong with a file."""
 
+import html
 import json
 import shlex
 import subprocess
@@ -96,6 +97,20 @@ def test_words_and_exit_status(columns, tmp_path, capsys):
     wide = write(tmp_path / "b.csv", {**columns, "su": columns["su"] / 0.8, "sv": columns["sv"] / 0.8})
     assert main(["test", wide, *BOTH, "--fail-on-rejection", "--alpha", "0.001"]) == 0
     assert "Calibration is not rejected at level 0.001." in capsys.readouterr().out
+
+
+def test_how_a_file_was_read_is_said_where_the_verdict_is(columns, tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    write(path, changed(columns, "u", 3, ""), ";")
+    path.write_text(path.read_text().replace(".", ","))
+    assert main(["test", str(path), *ONE, "--drop-missing", "--report", str(tmp_path / "r.html")]) == 0
+    verdict, commas, dropped, empty, *_ = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("Calibration is ")
+    assert commas.startswith("Numbers have decimal commas, as ")
+    assert dropped == "1 of 300 rows were left out, for missing values ('u': 1)."
+    assert empty == ""
+    report = html.unescape((tmp_path / "r.html").read_text())
+    assert f"{commas} {dropped}" in report
 
 
 def changed(columns, name, row, value):

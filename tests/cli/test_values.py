@@ -19,7 +19,7 @@ def test_decimal_commas_are_recognised_and_told(tmp_path, capsys, delimiter):
     expected, said = result(capsys, with_points, *ONE, "--by", "x")
     assert said == ""
     found, said = result(capsys, with_commas, *ONE, "--by", "x")
-    assert said.startswith("scorecal test: numbers have decimal commas, as ")
+    assert said.startswith("scorecal test: Numbers have decimal commas, as ")
     assert (found["pvalue"], found["where"]) == (expected["pvalue"], expected["where"])
 
 
@@ -35,6 +35,8 @@ def test_decimal_commas_are_recognised_and_told(tmp_path, capsys, delimiter):
         ("mu,su,u\n1,5,1,2\n", "4 values, where the header has 3 names. Likely causes: a decimal comma"),
         ("mu,su,u\n1,1,9007199254740993\n", "the value is '9007199254740993', which has more digits than"),
         ("mu,su,u\n1,1,-9007199254740993\n", "the value is '-9007199254740993', which has more digits than"),
+        ("mu,su,u\n1,1,9007199254740993.0\n", "the value is '9007199254740993.0', which has more digits than"),
+        ("mu;su;u\n0,5;1;-9007199254740993,00\n", "the value is '-9007199254740993,00', which has more digits than"),
         ("mu,su,u\n1,1," + 5000 * "0" + "9007199254740993\n", "which has more digits than"),
         ("mu,su,u\n1,1," + 400 * "1" + "\n", "the value must be a finite number, but is inf."),
         ("mu,su,u\n1,1," + 5000 * "1" + "\n", "the value must be a finite number, but is inf."),
@@ -94,7 +96,7 @@ def values_of(texts, **decimals):
     ],
 )
 def test_columns_are_numbers_times_or_labels(texts, dtype, expected):
-    found, in_utc = values_of(texts)
+    found, in_utc, _ = values_of(texts)
     assert not in_utc
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.array(expected, dtype=dtype))
@@ -106,8 +108,17 @@ def test_labels_keep_to_the_decimals_of_the_file():
     assert values_of(["1,5", "2,25"], with_point="0.5")[0].tolist() == ["1,5", "2,25"]
 
 
+def test_decimal_commas_of_one_column_are_told(tmp_path, capsys):
+    columns = {**forecasts(), "x": [f"{k},5" for k in range(N)]}
+    columns["u"] = np.round(columns["u"] + 3 * (np.arange(N) >= N // 2)).astype(int)
+    columns |= {"mu": np.round(columns["mu"]).astype(int), "su": np.ones(N, dtype=int)}
+    found, said = result(capsys, write(tmp_path / "a.csv", columns, ";"), *ONE, "--by", "x")
+    assert found["where"]["name"].startswith("x > ")
+    assert said.startswith("scorecal test: Numbers in column 'x' have decimal commas, as ")
+
+
 def test_times_with_zones_are_in_utc():
-    found, in_utc = values_of(
+    found, in_utc, _ = values_of(
         ["2024-07-01T00:30+02:00", "2024-07-01 00:30Z", "2024-06-30T20:00-0400", "2024-07-01 00:00:00+00"]
     )
     assert in_utc
@@ -131,3 +142,11 @@ def test_dates_divide_rows_by_time(tmp_path, capsys):
     assert said == ""
     assert found["where"]["name"] == "day from 2024-04-30 to 2024-08-27"
     assert result(capsys, path, *ONE, "--by", "time")[0]["where"]["name"].startswith("time (UTC) from 2024-0")
+
+
+def test_times_in_utc_keep_the_name_of_their_column(tmp_path, capsys):
+    time = [f"{each}T12:00:00Z" for each in np.datetime64("2024-01-01") + np.arange(N)]
+    path = write(tmp_path / "a.csv", {**forecasts(), "t": ["", *time[1:]], "t (UTC)": time})
+    assert "line 2, column 't': the value is missing." in refusal(capsys, path, *ONE, "--by", "t")
+    message = refusal(capsys, path, *ONE, "--by", "t (UTC)", "t", "--drop-missing")
+    assert "--by 't': its times would be shown as 't (UTC)', which is another column of --by" in message

@@ -25,6 +25,8 @@ CSV, NPZ = Path("a.csv"), Path("a.NPZ")
         ("Bad (give a `base`), really.", CSV, "Bad, really."),
         ("`bandwidth` is 0.", CSV, "bandwidth is 0."),
         ("A view (of `y`) fails.", CSV, "A view (of --target) fails."),
+        ("`covariates`: 'a`b; c' is `left` out. 'd`e' too.", CSV, "--by: 'a`b; c' is left out. 'd`e' too."),
+        ('`covariates`: "it\'s a`b" is left out.', CSV, '--by: "it\'s a`b" is left out.'),
         ("", CSV, ""),
     ],
 )
@@ -120,3 +122,11 @@ def test_warnings_are_translated_and_said_once(tmp_path, capsys):
         error
         == "scorecal test: --target is constant: all targets are equal. Likely cause: the wrong column was given.\n"
     )
+
+
+def test_too_many_labels_may_be_numbers(tmp_path, capsys):
+    table = np.stack([MEAN, np.ones(120), MEAN + normal(120)], 1)
+    np.savetxt(tmp_path / "a.csv", table, delimiter=",", header="mu,sd,u", comments="")
+    options = ["--mean", "mu", "--std", "sd", "--target", "u", "--by", "mu:label"]
+    assert main(["test", str(tmp_path / "a.csv"), *options]) == 0
+    assert capsys.readouterr().err.endswith("(as 2024-01-31), some are not, or leave out :label.\n")

@@ -32,6 +32,22 @@ def test_names_are_short_and_nothing_overflows(values, first):
     assert np.all(np.isfinite(cuts))
 
 
+@pytest.mark.parametrize("width", [2, 4, 12])
+def test_names_are_true_where_one_value_is_far_larger(width):
+    """Each name is a number that lies between its neighbours: no positive value is called 0 or less."""
+    values = np.random.default_rng(0).lognormal(0, width, size=1000)
+    cuts, names = cuts_of(values)
+    named = np.array([float(name.split()[1]) for name in names[: len(cuts)]])
+    bounds = np.array([np.min(values), *cuts, np.max(values)])
+    assert np.all((bounds[:-2] < named) & (named < bounds[2:]))
+    assert max(map(len, names)) < 30
+
+
+def test_noise_of_rounding_adds_no_digits():
+    values = np.repeat([0.0, 0.3, 0.1 + 0.2, 1.0], 100)
+    assert "<= 0.300" in cuts_of(values)[1]
+
+
 def test_cuts_are_quantiles():
     values = np.random.default_rng(0).normal(size=1000)
     np.testing.assert_array_equal(cuts_of(values)[0], np.quantile(values, np.arange(1, 20) / 20))

@@ -259,6 +259,8 @@ def test_partitions():
     with pytest.warns(UserWarning, match="'many' has 400 different labels, such as '99', too many"):
         found = {p.covariate: p for p in partitions_of({"x": x, "flag": x > 0, "many": np.arange(n).astype(str)}, n)}
     assert set(found) == {"x", "flag"}
+    with pytest.warns(UserWarning, match="'same' has the same value in every row, and is left out"):
+        assert partitions_of({"same": np.ones(n)}, n) == []
     assert found["flag"].names == ["flag = False", "flag = True"]
     for k, name in enumerate(found["x"].names):
         sign, cut = name.split()[1:]

@@ -104,10 +104,13 @@ def test_bad_arguments(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_written_on(tmp_path, capsys):
+@pytest.mark.parametrize("command", [["reproduce", "fig1"], ["bench", "power"]])
+def test_a_folder_that_cannot_be_written_on(tmp_path, capsys, command):
     (tmp_path / "file").write_text("")
-    assert cli.main(["reproduce", "fig1", "--out", str(tmp_path / "file")]) == 2
-    assert "scorecal reproduce: `--out` must be a folder, but" in capsys.readouterr().err
+    assert cli.main([*command, "--out", str(tmp_path / "file")]) == 2
+    assert f"scorecal {command[0]}: --out must be a folder, but" in capsys.readouterr().err
+    assert cli.main([*command, "--out", str(tmp_path / "file" / "a")]) == 2
+    assert f"scorecal {command[0]}: --out {tmp_path / 'file' / 'a'} cannot be made: " in capsys.readouterr().err
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, capsys):

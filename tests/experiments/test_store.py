@@ -35,6 +35,17 @@ def read(path):
         return read_results(store)
 
 
+@pytest.mark.parametrize("size", [1, 16, 99])
+@pytest.mark.parametrize("journal", [None, b"", b"a note"])
+def test_a_file_too_short_for_results_is_not_written_over(whole, path, size, journal):
+    path.write_bytes(whole[:size])
+    if journal is not None:
+        path.with_name("results.sqlite-journal").write_bytes(journal)
+    with pytest.raises(StoreError, match="is no file of results"):
+        read(path)
+    assert path.read_bytes() == whole[:size]
+
+
 def test_what_was_recorded_is_read(whole, path):
     path.write_bytes(whole)
     assert read(path) == RESULTS
@@ -117,19 +128,20 @@ def test_a_crash_loses_nothing_that_was_recorded(whole, path, tmp_path):
     assert read(tmp_path / "crashed.sqlite") == RESULTS
 
 
-@pytest.mark.parametrize("left", ["empty", "missing"])
+@pytest.mark.parametrize("left", ["empty", "missing", "cut off"])
 def test_an_empty_file_whose_journal_says_otherwise_is_not_new(whole, path, tmp_path, left):
     path.write_bytes(whole)
     crashed = tmp_path / "crashed.sqlite"
     filling(path, crashed)
-    crashed.write_bytes(b"") if left == "empty" else crashed.unlink()
+    crashed.unlink() if left == "missing" else crashed.write_bytes(whole[: 50 * (left == "cut off")])
     journal = Path(f"{crashed}-journal")
     with pytest.raises(
-        StoreError, match=r"crashed.sqlite is empty, but crashed.sqlite-journal .* its results are lost"
+        StoreError, match=r"crashed.sqlite (is empty|has 50 bytes), but crashed.sqlite-journal .* its results are lost"
     ):
         read(crashed)
     assert journal.exists()
     journal.unlink()
+    crashed.unlink(missing_ok=True)
     assert read(crashed) == {}
 
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -92,7 +93,11 @@ def test_contributions_over_time(data):
     ax = plots.plot_contributions(result, day)
     assert len(ax.patches) == 20
     ax.figure.canvas.draw()
-    assert ax.get_xticklabels()[0].get_text().startswith("2024-0")
+    boxes = [tick.get_window_extent() for tick in ax.get_xticklabels() if tick.get_text()]
+    centres = ax.transData.transform([(x, 0.0) for x in ax.get_xticks()])[:, 0]
+    np.testing.assert_allclose([(box.x0 + box.x1) / 2 for box in boxes], centres, atol=1.0)
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert "2024" in ax.xaxis.get_offset_text().get_text() + ax.get_xticklabels()[0].get_text()
     ax = plots.plot_contributions(result, day[np.arange(300) % 3])
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2024-01-01", "2024-01-02", "2024-01-03"]
     with pytest.raises(ValueError, match="values that are not finite"):

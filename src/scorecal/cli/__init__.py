@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import __version__
 from .._lib.extras import needs
+from .._lib.files import check_writable
 from ..parallel.dask import WorkerDiedError
 from .options import MOST_REPEATS, Parser, count
 from .output import complain, complain_in_lines, fill_closed_streams, say, say_as_it_is
@@ -91,7 +92,8 @@ def _demo(chosen: argparse.Namespace) -> None:
 
     try:
         kind = kind_of_picture(chosen.out)
-    except ValueError as error:
+        check_writable(chosen.out)
+    except (OSError, ValueError) as error:
         raise InputError(f"--out {error}") from None
     for line in run(chosen.out, kind):
         say(line)
@@ -128,6 +130,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
 def _reproduce(chosen: argparse.Namespace) -> None:
     from ..experiments.paper.reproduce import reproduce
 
+    _make_folder(chosen.out)
     names = _FIGURES if "all" in chosen.figures else tuple(dict.fromkeys(chosen.figures))
     lines = reproduce(
         names, chosen.out, repeats=chosen.repeats, workers=chosen.workers or -1, scheduler=chosen.scheduler
@@ -159,10 +162,20 @@ def _add_bench(commands: argparse._SubParsersAction[Parser]) -> None:
 def _bench(chosen: argparse.Namespace) -> None:
     from ..experiments.power.study import power_study
 
+    _make_folder(chosen.out)
     lines = power_study(
         chosen.out, repeats=chosen.repeats, null_repeats=chosen.null_repeats, workers=chosen.workers or -1
     )
     say("\n".join(lines))
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"--out must be a folder, but {out} is a file.") from None
+    except OSError as error:
+        raise InputError(f"--out {out} cannot be made: {error.strerror}.") from None
 
 
 def _figure(text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .values import inexact
+from .values import MOST_EXACT
 
 
 def kind_of(arrow_type: Any) -> str:
@@ -36,12 +36,13 @@ def first_inexact(values: Any) -> tuple[int, int] | None:
     import pyarrow
 
     values = _plain(values)
-    if not pyarrow.types.is_integer(values.type):
+    if not (pyarrow.types.is_integer(values.type) or pyarrow.types.is_decimal(values.type)):
         return None
-    integers = values.fill_null(0).to_numpy()
-    lost = inexact(integers)
-    row = int(np.argmax(lost))
-    return (row, int(integers[row])) if lost[row] else None
+    for row in np.flatnonzero(np.abs(as_numbers(values)) >= MOST_EXACT).tolist():
+        value = values[row].as_py()
+        if value == int(value) != int(float(value)):
+            return row, int(value)
+    return None
 
 
 def as_times(values: Any) -> np.ndarray:
@@ -66,7 +67,7 @@ def as_labels(values: Any) -> np.ndarray:
 def _label(value: Any) -> str | None:
     if value is None or value != value:
         return None
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _plain(values: Any) -> Any:

@@ -7,15 +7,19 @@ from pathlib import Path
 from ..predictions import Predictions
 from .table import InputError
 
-_LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_CONTAINERS = (  # folders, and files of the limit and of what is in use, of both versions
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+_CACHES = ("active_file ", "inactive_file ")  # of files; they count as in use, and are given up when asked for
 
 _BYTES_OF_SIGNS, _ROWS_AT_ONCE = 24, 8192  # `diagnose` holds the signs of so many rows, in three arrays at worst
 
 
 def memory_for_data() -> float:
-    """Half of the memory, in bytes, that is free or could be: a test needs as much again as its data.
+    """Half of the memory, in bytes, that is free or could be; infinite where it is not known.
 
-    What is refused by this could not have been tested; so no data that could are. Infinite where it is not known.
+    A test needs about as much memory again as its data.
     """
     return 0.5 * _available()
 
@@ -42,7 +46,7 @@ def check_draws(predictions: Predictions, n_resamples: int) -> None:
 
 def _available() -> float:
     """Bytes that this process may take: of the machine, its container and its own limit."""
-    return min([_machine(), _own_limit(), *(_number_in(path) for path in _LIMITS_OF_CONTAINERS)])
+    return min([_machine(), _own_limit(), *(left_in(*container) for container in _CONTAINERS)])
 
 
 def _own_limit() -> float:
@@ -66,8 +70,11 @@ def _machine() -> float:
         return math.inf
 
 
-def _number_in(path: str) -> float:
+def left_in(folder: str, limit: str, in_use: str) -> float:
+    """Bytes that a container may still take."""
     try:
-        return float(Path(path).read_text())
+        most, used = (float((Path(folder) / name).read_text()) for name in (limit, in_use))
+        lines = (Path(folder) / "memory.stat").read_text().splitlines()
+        return max(0.0, most - used + sum(int(line.split()[1]) for line in lines if line.startswith(_CACHES)))
     except (OSError, ValueError):  # no such group, or "max"
         return math.inf

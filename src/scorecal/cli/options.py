@@ -50,8 +50,4 @@ def level(text: str) -> float:
         value = math.nan
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"must lie between 0 and 1, but is {text[:40]!r}")
-    if value * MOST_DRAWS < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be {1 / MOST_DRAWS:g} or more for draws to reach it, but is {text[:40]}"
-        )
     return value

@@ -11,7 +11,9 @@ from .columns import numbers_of
 from .read_csv import read_csv
 from .read_npz import read_npz
 from .read_parquet import read_parquet
-from .table import InputError, Table, without_missing
+from .table import InputError, Table, shown, without_missing
+
+_OF_COLUMNS = ("mean", "std", "covariance", "target", "by", "drop_missing")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +30,10 @@ class Input:
 def read(chosen: argparse.Namespace) -> Input:
     """Read the file as the options say."""
     if chosen.file.suffix.lower() == ".npz":
-        if chosen.mean or chosen.std or chosen.covariance or chosen.target or chosen.by or chosen.drop_missing:
-            raise InputError(
-                f"{chosen.file}: an NPZ file has arrays, not columns; leave out --mean, --std and the like."
-            )
+        given = [option for option in _OF_COLUMNS if getattr(chosen, option)]
+        if given:
+            options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
+            raise InputError(f"{chosen.file}: an NPZ file has arrays, not columns; leave out {options}.")
         return Input(*read_npz(chosen.file), None, 0, ())
     d = _dimension(chosen)
     columns = numbers_of(chosen), chosen.by, chosen.target
@@ -47,7 +49,19 @@ def read(chosen: argparse.Namespace) -> Input:
     if dropped.n:
         said.append(str(dropped))
     mean, y = (np.stack([table.numbers[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
-    return Input(_gaussian(table, mean, chosen, d), y, table.by or None, dropped.n, tuple(said))
+    return Input(_gaussian(table, mean, chosen, d), y, _shown_by(table) or None, dropped.n, tuple(said))
+
+
+def _shown_by(table: Table) -> Mapping[str, np.ndarray]:
+    """Columns of `--by` under the names that are shown, with UTC in those of times that are in it."""
+    names = {name: f"{name} (UTC)" if name in table.in_utc else name for name in table.by}
+    for name, meant in names.items():
+        if name != meant and meant in table.by:
+            raise InputError(
+                f"{table.source}: --by {shown(name)}: its times would be shown as {shown(meant)}, which is another "
+                "column of --by; rename one of them."
+            )
+    return {names[name]: values for name, values in table.by.items()}
 
 
 def _dimension(chosen: argparse.Namespace) -> int:

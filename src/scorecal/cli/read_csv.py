@@ -37,17 +37,20 @@ def read_csv(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Seq
         decimals.check()
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
-    regions = {}
+    said = [f"Numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
+    regions, in_utc = {}, set()
     for name, label in labels.items():
         if label:
             regions[name] = as_labels([text.strip() or None for text in read.pop(name)])
         elif name in columns:
             regions[name] = columns[name]
         else:
-            values, in_utc = as_values(read.pop(name), decimals)
-            regions[f"{name} (UTC)" if in_utc else name] = values
-    said = [f"numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
-    return Table(source, columns, regions, "line", at), said
+            regions[name], has_zones, with_comma = as_values(read.pop(name), decimals)
+            if has_zones:
+                in_utc.add(name)
+            if with_comma and not decimals.with_comma:
+                said.append(f"Numbers in column {shown(name)} have decimal commas, as {with_comma}.")
+    return Table(source, columns, regions, "line", at, frozenset(in_utc)), said
 
 
 def _collect(
@@ -95,7 +98,7 @@ def _rows(lines: Lines, first: str, delimiter: str, source: str) -> Iterator[tup
     try:
         for row in reader:
             lines.row_is_complete()
-            if row:
+            if len(row) > 1 or (row and row[0].strip()):
                 yield line, row
             line = lines.number + 1
     except csv.Error as error:

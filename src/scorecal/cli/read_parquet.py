@@ -107,18 +107,21 @@ def _read(path: Path, file: Any, numbers: Sequence[str], labels: Mapping[str, bo
         start = rows.stop
     if start != n:
         raise InputError(f"{path}: a damaged file, which declares {n} rows and holds {start}.")
-    return Table(str(path), columns, _named(regions, types, labels), "row", np.arange(1, n + 1))
+    by, in_utc = _with_times(regions, types, labels)
+    return Table(str(path), columns, by, "row", np.arange(1, n + 1), in_utc)
 
 
-def _named(
+def _with_times(
     regions: dict[str, np.ndarray], types: Mapping[str, Any], labels: Mapping[str, bool]
-) -> dict[str, np.ndarray]:
-    """Columns of `--by`, with times in place of texts if all of these are times, and UTC in the names of such times."""
-    found = {}
+) -> tuple[dict[str, np.ndarray], frozenset[str]]:
+    """Columns of `--by`, with times in place of texts if all of these are times, and the names of those in UTC."""
+    found, zoned = {}, set()
     for name, values in regions.items():
         kind = getattr(types[name], "value_type", types[name])  # of categories, theirs
         in_utc = values.dtype.kind == "M" and getattr(kind, "tz", None) is not None
         if values.dtype.kind == "O" and not labels[name]:
             values, in_utc = as_times(values.tolist()) or (values, False)
-        found[f"{name} (UTC)" if in_utc else name] = values
-    return found
+        found[name] = values
+        if in_utc:
+            zoned.add(name)
+    return found, frozenset(zoned)

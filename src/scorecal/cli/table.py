@@ -1,7 +1,7 @@
 """Columns of a file with the place of each row, for messages; rows with missing values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Table:
     by: Mapping[str, np.ndarray]
     unit: str
     places: np.ndarray
+    in_utc: frozenset[str] = frozenset()  # names of times in `by` that had a time zone
 
     @property
     def n(self) -> int:
@@ -79,12 +80,11 @@ def without_missing(table: Table, drop: bool) -> tuple[Table, Dropped]:
         )
     if n == table.n:
         raise InputError(f"{table.source}: every row has a missing value, the first in column {shown(first)}.")
-    kept = Table(
-        table.source,
-        {name: column[~gone] for name, column in table.numbers.items()},
-        {name: column[~gone] for name, column in table.by.items()},
-        table.unit,
-        table.places[~gone],
+    kept = replace(
+        table,
+        numbers={name: column[~gone] for name, column in table.numbers.items()},
+        by={name: column[~gone] for name, column in table.by.items()},
+        places=table.places[~gone],
     )
     return kept, Dropped(n, table.n, {name: int(np.sum(rows)) for name, rows in missing.items()})
 

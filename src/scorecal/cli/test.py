@@ -19,19 +19,18 @@ from .._calibration_test import calibration_test
 from .._lib.files import check_writable, write_whole
 from ..coverage import expected_coverage
 from ..diagnosis import Diagnosis, diagnose
-from ..predictions import Gaussian, Predictions
+from ..predictions import Gaussian
 from ..report import report_html
 from ..results import CombinedResult
 from .files import source_of
 from .memory import check_draws
 from .options import MOST_DRAWS, count, level, seed
 from .output import complain, say
-from .read import read
+from .read import Input, read
 from .table import InputError
 from .words import in_options
 
 _MOST_FOR_COMPLETE = 20_000
-_OF_A_VIEW = ("name", "sees", "pvalue", "adjusted_pvalue")
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
@@ -91,11 +90,11 @@ def add_test(commands: Any) -> None:
 def _test(chosen: argparse.Namespace) -> int:
     if chosen.report is not None:
         _check_report(chosen.report, chosen.file)
-    least = math.ceil(1.0 / chosen.alpha - 1e-9) - 1
-    if chosen.n_resamples < least:
+    if 1.0 / (chosen.n_resamples + 1) > chosen.alpha:
+        least = 1.0 / chosen.alpha - 1.0  # may be infinite
+        advice = f"give --n-resamples {math.ceil(least)} or more" if least <= MOST_DRAWS else "no number is enough"
         raise InputError(
-            f"--alpha {chosen.alpha:g} cannot be reached with {chosen.n_resamples} bootstrap draws: give --n-resamples "
-            f"{least} or more."
+            f"--alpha {chosen.alpha:g} cannot be reached with {chosen.n_resamples} bootstrap draws: {advice}."
         )
     with warnings.catch_warnings():
         warnings.showwarning = partial(_show_warning, chosen.file, set())
@@ -113,10 +112,10 @@ def _test(chosen: argparse.Namespace) -> int:
             diagnosis = diagnose(
                 predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
             )
-        unheard = _tell(chosen, result, diagnosis, estimator, given.n_dropped)
+        unheard = _tell(chosen, result, diagnosis, estimator, given)
         if chosen.report is not None:
             # After the verdict is out: a picture that fails must not take it along.
-            write_whole(chosen.report, _report(chosen, predictions, y, result, diagnosis, estimator))
+            write_whole(chosen.report, _report(chosen, given, result, diagnosis, estimator))
     if unheard is not None:
         raise unheard
     return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
@@ -159,16 +158,17 @@ def _show_warning(file: Path, shown: set[str], message: Warning | str, category:
 
 
 def _tell(
-    chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, estimator: str, n_dropped: int
+    chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, estimator: str, given: Input
 ) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
-        text = json.dumps(_as_json(result, diagnosis, chosen, estimator, n_dropped), indent=2, allow_nan=False)
+        text = json.dumps(_as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False)
         text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
         note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
-        text = f"Calibration is {verdict} at level {chosen.alpha:g}.{note}\n\n{result}\n\n{diagnosis}"
+        first = [f"Calibration is {verdict} at level {chosen.alpha:g}.{note}", *given.said]
+        text = "\n\n".join(["\n".join(first), str(result), str(diagnosis)])
     try:
         say(text)
     except OSError as error:
@@ -177,13 +177,10 @@ def _tell(
 
 
 def _report(
-    chosen: argparse.Namespace,
-    predictions: Predictions,
-    y: np.ndarray,
-    result: CombinedResult,
-    diagnosis: Diagnosis,
-    estimator: str,
+    chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: Diagnosis, estimator: str
 ) -> str:
+    predictions, y = given.predictions, given.y
+    how_read = {"as read": " ".join(given.said)} if given.said else {}
     return report_html(
         result,
         diagnosis,
@@ -192,7 +189,7 @@ def _report(
         coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
         title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
-        settings={"file": chosen.file, "estimator": estimator, "seed": chosen.seed},
+        settings={"file": chosen.file, **how_read, "estimator": estimator, "seed": chosen.seed},
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .table import InputError, shown
 
-_MOST_EXACT = 2**53  # beyond, not every integer is a floating-point number
+MOST_EXACT = 2**53  # beyond, not every integer is a floating-point number
 INEXACT = "has more digits than can be computed with; subtract the same round number from means and targets"
 _MISSING = frozenset(("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"))
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+(e[+-]?\d+)?", re.IGNORECASE)
@@ -82,25 +82,28 @@ class Decimals:
 def exact_number(text: str, decimals: Decimals) -> float:
     """A number that is computed with; an integer of which digits would be lost is refused."""
     value = decimals.number(text)
-    if _MOST_EXACT <= abs(value) < math.inf:
-        digits = text.strip().lstrip("+-0")  # not more than 309
+    if MOST_EXACT <= abs(value) < math.inf:
+        digits = re.sub(r"[.,]0*$", "", text.strip()).lstrip("+-0")  # not more than 309
         if digits.isdecimal() and int(digits) != abs(int(value)):
             raise InputError(f"the value is {shown(text.strip())}, which {INEXACT}.")
     return value
 
 
-def as_values(texts: Sequence[str], decimals: Decimals) -> tuple[np.ndarray, bool]:
-    """Numbers if all texts are numbers, times if all are dates or timestamps, and otherwise labels; whether in UTC."""
+def as_values(texts: Sequence[str], decimals: Decimals) -> tuple[np.ndarray, bool, str]:
+    """Numbers if all texts are numbers, times if all are dates or timestamps, and otherwise labels.
+
+    With them: whether times are in UTC, and one of the numbers that have a decimal comma, if any.
+    """
     own = Decimals(decimals.may_be_commas)
     try:
         numbers = array("d", map(own.number, texts))
         own.together(decimals).check()
-        return np.frombuffer(numbers), False
+        return np.frombuffer(numbers), False, own.with_comma
     except InputError:
         pass
     known = [None if text.strip().lower() in _MISSING else text.strip() for text in texts]
-    times = as_times(known)
-    return (as_labels(known), False) if times is None else times
+    values, in_utc = as_times(known) or (as_labels(known), False)
+    return values, in_utc, ""
 
 
 def as_labels(texts: Sequence[str | None]) -> np.ndarray:
@@ -135,6 +138,6 @@ def as_times(texts: Sequence[str | None]) -> tuple[np.ndarray, bool] | None:
 
 def inexact(values: np.ndarray) -> np.ndarray:
     """Which integers are not floating-point numbers."""
-    found = (values >= _MOST_EXACT) | (values <= -_MOST_EXACT)
+    found = (values >= MOST_EXACT) | (values <= -MOST_EXACT)
     found[found] = [int(value) != int(float(value)) for value in values[found].tolist()]
     return np.asarray(found)

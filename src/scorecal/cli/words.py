@@ -1,6 +1,7 @@
 """What the library says, in the words of the command line: options and arrays of files in place of arguments."""
 
 import re
+from itertools import count
 from pathlib import Path
 
 _EVERYWHERE = {
@@ -21,13 +22,19 @@ _IN_AN_NPZ = {
     "base_points": "array 'base_points'",
     "y": "array 'targets'",
 }
+_QUOTED = re.compile(r"""(?<!\w)(['"])(?:\\.|(?!\1).)*\1""")
+_TOO_MANY_LABELS = "If it should hold numbers or dates (as 2024-01-31), some are not"
 
 
 def in_options(message: str, file: Path) -> str:
     """Translate a message of the library on predictions that were read from the file.
 
     What speaks of other arguments is advice for Python: remarks, causes and all sentences but the first are left out.
+    What stands in quotes comes from data, and stays as it is.
     """
+    quoted, places = [found[0] for found in _QUOTED.finditer(message)], count()
+    message = _QUOTED.sub(lambda _: f"\0{next(places)}\0", message)
+    message = message.replace(_TOO_MANY_LABELS, f"{_TOO_MANY_LABELS}, or leave out :label")
     words = _EVERYWHERE | (_IN_AN_NPZ if file.suffix.lower() == ".npz" else _IN_A_TABLE)
     for name, meant in words.items():
         message = message.replace(f"`{name}`", meant)
@@ -39,4 +46,4 @@ def in_options(message: str, file: Path) -> str:
             kept[-1] = re.sub(";$", ".", kept[-1])
         else:
             kept.append(part[:1].upper() + part[1:] if kept[-1].endswith(".") else part)
-    return " ".join(kept)
+    return re.sub("\0(\\d+)\0", lambda found: quoted[int(found[1])], " ".join(kept))

@@ -19,10 +19,12 @@ def cuts_of(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
     cuts = np.unique(np.quantile(quarters, _SHARES)) / 0.25
     finest = math.log10(max(np.ptp(quarters) / (2.5 * _N_BINS), np.finfo(float).smallest_subnormal))
     largest = math.log10(np.max(np.abs(values.astype(float))))
-    digits = max(0, math.ceil(-finest))
-    style = (
-        f".{digits}f" if max(digits, largest) <= _MOST_DIGITS else f".{min(_MOST_DIGITS, math.ceil(largest - finest))}e"
-    )
+    plain = range(max(0, math.ceil(-finest)), _MOST_DIGITS + 1 if largest <= _MOST_DIGITS else 0)
+    powers = range(min(_MOST_DIGITS, math.ceil(largest - finest)), _MOST_DIGITS + 1)
+    styles = [*(f".{digits}f" for digits in plain), *(f".{digits}e" for digits in powers)]
+    told_apart = np.unique([np.min(values), *cuts, np.max(values)])  # one large value must not round others to 0
+    enough = (style for style in styles if len({f"{value:{style}}" for value in told_apart}) == len(told_apart))
+    style = next(enough, styles[0])
     return cuts, [f"{sign} {cut:{style}}" for sign in ("<=", ">") for cut in cuts]
 
 

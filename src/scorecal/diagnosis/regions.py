@@ -49,15 +49,18 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = 
             below = np.arange(len(cuts) + 1)[None, :] <= np.arange(len(cuts))[:, None]
             names = [f"{name} {side}" for side in sides]
             regions = np.concatenate([below, ~below])
-        elif 1 < len(labels) <= _MOST_LABELS:
+        elif len(labels) == 1:
+            if warn:
+                warn_user(f"`covariates`: {name!r} has the same value in every row, and is left out.")
+            continue
+        elif len(labels) <= _MOST_LABELS:
             names, regions = [f"{name} = {label}" for label in labels], np.eye(len(labels), dtype=bool)
         else:
-            if len(labels) > 1:
-                warn_user(
-                    f"`covariates`: {name!r} has {len(labels)} different labels, such as {str(labels[-1])!r}, too many "
-                    f"for regions (at most {_MOST_LABELS}), and is left out. If it should hold numbers or dates (as "
-                    "2024-01-31), some are not."
-                )
+            warn_user(
+                f"`covariates`: {name!r} has {len(labels)} different labels, such as {str(labels[-1])!r}, too many "
+                f"for regions (at most {_MOST_LABELS}), and is left out. If it should hold numbers or dates (as "
+                "2024-01-31), some are not."
+            )
             continue
         sizes = regions @ np.bincount(bins, minlength=regions.shape[1])
         enough = np.flatnonzero((sizes >= least) & (sizes <= n - least))

@@ -51,8 +51,7 @@ def plot_contributions(
             over, name = over / _LARGEST, f"{name} / {_LARGEST:g}"
         _draw_bars(ax, over, weighted, numbers, binned=is_time or (numbers and len(np.unique(over)) > _N_BINS))
         if is_time:
-            ax.xaxis_date()
-            ax.tick_params(axis="x", rotation=30)
+            _label_dates(ax)
         ax.axhline(result.statistic, color=GREY, linestyle="--", label="mean over all rows")
         ax.set(xlabel=name, ylabel="contribution to the statistic")
         ax.legend(frameon=False)
@@ -65,6 +64,15 @@ def _days(times: np.ndarray) -> np.ndarray:
     from matplotlib import dates
 
     return np.asarray(dates.date2num(times))  # type: ignore[no-untyped-call]
+
+
+def _label_dates(ax: Any) -> None:
+    """Short labels, which need not be slanted: what they share is said once, at the end of the axis."""
+    from matplotlib import dates
+
+    locator = dates.AutoDateLocator()  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def _draw_bars(ax: Any, over: np.ndarray, weighted: np.ndarray, numbers: bool, *, binned: bool) -> None:

@@ -26,8 +26,6 @@ def reproduce(
     """Run the tests that are missing, write figures and tables, and return lines that say what was done."""
     _require_matplotlib()
     figures = [FIGURES[name] for name in names]
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"`--out` must be a folder, but {folder} is a file.")
     folder.mkdir(parents=True, exist_ok=True)
     files = [f"{name}.{kind}" for name in names for kind in ("png", "pdf", "csv", "md")]
     for file in files + ([_BESIDE] if "fig1" in names else []):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")  # the first bytes of a rollback journal of SQLite
+_LEAST_SIZE = 100  # bytes of the header of a database; SQLite takes a shorter file for a new one, and writes over it
 _UNREADABLE = ("", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_SCHEMA")
 
 
@@ -22,18 +23,35 @@ def damaged(path: Path, what: object) -> StoreError:
     )
 
 
+def _of_another_kind(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} is no file of results: it is of another kind, or its beginning was overwritten. Use another file, or "
+        "put back a copy of this one from before."
+    )
+
+
 def check_not_lost(path: Path) -> None:
-    """Raise if a file is empty or missing that its journal says was not, which SQLite would take for a new one."""
+    """Raise if a file is too short to be a database, and is not one that was about to be made.
+
+    An empty or missing one is new, unless its journal says that it was not.
+    """
     journal = path.with_name(f"{path.name}-journal")
-    if not journal.exists() or (path.exists() and path.stat().st_size > 0):
+    size = path.stat().st_size if path.is_file() else 0
+    if size >= _LEAST_SIZE:
         return
-    with open(journal, "rb") as file:
-        header = file.read(20)
+    header = b""
+    if journal.exists():
+        with open(journal, "rb") as file:
+            header = file.read(20)
     n_pages = int.from_bytes(header[16:20])  # before the transaction that was cut off; none: it was to make the file
-    if header.startswith(_JOURNAL) and n_pages > 0:
+    if not header.startswith(_JOURNAL):
+        if size > 0:
+            raise _of_another_kind(path)
+    elif n_pages > 0:
+        found = f"has {size} bytes" if size else "is empty"
         raise StoreError(
-            f"{path} is empty, but {journal.name} beside it says that it held {n_pages} pages: its results are lost. "
-            f"Put back a copy from before, or delete {journal.name} too and run again: the same results come out."
+            f"{path} {found}, but {journal.name} beside it says that it held {n_pages} pages: its results are lost. "
+            "Put back a copy from before, or delete both and run again: the same results come out."
         )
 
 
@@ -63,10 +81,7 @@ def explained(path: Path) -> Iterator[None]:
                 "make room and run the same again to continue."
             ) from error
         if name.startswith("SQLITE_NOTADB"):
-            raise StoreError(
-                f"{path} is no file of results: it is of another kind, or its beginning was overwritten. Use another "
-                "file, or put back a copy of this one from before."
-            ) from error
+            raise _of_another_kind(path) from error
         if name in _UNREADABLE or name.startswith("SQLITE_CORRUPT"):
             raise damaged(path, error) from error
         raise StoreError(f"{path} cannot be used: {error}. Likely cause: a missing or read-only folder.") from error
