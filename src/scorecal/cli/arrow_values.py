@@ -8,7 +8,7 @@ from .values import MOST_EXACT
 
 
 def kind_of(arrow_type: Any) -> str:
-    """What values of this type can be used as: "number", "time" or "label"; empty for none of them."""
+    """Return the use that values of this type have: "number", "time" or "label"; empty text if they have none."""
     from pyarrow import types
 
     if types.is_dictionary(arrow_type):
@@ -32,7 +32,7 @@ def as_numbers(values: Any) -> np.ndarray:
 
 
 def first_inexact(values: Any) -> tuple[int, int] | None:
-    """Where the first integer is of which digits would be lost, and what it is."""
+    """Return the place and the value of the first integer whose digits would be lost."""
     import pyarrow
 
     values = _plain(values)

@@ -1,4 +1,4 @@
-"""Which columns of a table are used, and for what; columns that options name in a way that makes no sense."""
+"""Columns of a table by their use; errors for options that name columns in a way that makes no sense."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def numbers_of(chosen: argparse.Namespace) -> list[str]:
 
 
 def place_of(source: str, header: Sequence[str], name: str) -> int:
-    """Where the column of this name is in the header."""
+    """Return the place of the column of this name in the header."""
     if header.count(name) != 1:
         there = "more than one column" if name in header else "no column"
         some = ", ".join(map(shown, header[:_MOST_NAMES]))

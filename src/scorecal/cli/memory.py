@@ -1,4 +1,4 @@
-"""How much memory data and draws may take: what is too much is refused, before the system ends the process."""
+"""Bounds on the memory of data and draws: too much is refused before the system ends the process."""
 
 import math
 import os

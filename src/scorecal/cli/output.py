@@ -1,4 +1,4 @@
-"""What the command line says: in characters that can be shown, and without harm to the exit status."""
+"""Printing: text in characters that the output can show; an output that fails does not change the exit status."""
 
 import os
 import sys

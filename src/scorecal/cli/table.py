@@ -36,7 +36,7 @@ class Table:
         return len(self.places)
 
     def place(self, row: int, name: str) -> str:
-        """Where a value stands in the file, for a message."""
+        """Return the place of a value in the file, for a message."""
         return f"{self.source}, {self.unit} {self.places[row]}, column {shown(name)}"
 
     def check(self, name: str, bad: np.ndarray, what: str) -> None:

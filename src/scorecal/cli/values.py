@@ -22,7 +22,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 
 @dataclass
 class Decimals:
-    """What numbers that were read tell about decimal points and commas; the latter only where they part no columns.
+    """Decimal marks in the numbers read so far: an example with a point, and one with a comma that parts no columns.
 
     Numbers have decimal commas if some have a comma, none has a point, and one of them at least cannot mean thousands,
     as 1,500 could.
@@ -70,7 +70,7 @@ class Decimals:
             )
 
     def together(self, other: "Decimals") -> "Decimals":
-        """What two columns tell."""
+        """Return the decimal marks of two columns together."""
         return Decimals(
             self.may_be_commas,
             self.with_point or other.with_point,
@@ -137,7 +137,7 @@ def as_times(texts: Sequence[str | None]) -> tuple[np.ndarray, bool] | None:
 
 
 def inexact(values: np.ndarray) -> np.ndarray:
-    """Which integers are not floating-point numbers."""
+    """Return a mask of the integers that are not floating-point numbers."""
     found = (values >= MOST_EXACT) | (values <= -MOST_EXACT)
     found[found] = [int(value) != int(float(value)) for value in values[found].tolist()]
     return np.asarray(found)

@@ -1,4 +1,4 @@
-"""What the library says, in the words of the command line: options and arrays of files in place of arguments."""
+"""Translation of messages of the library: options, and arrays of files, in place of arguments of Python."""
 
 import re
 from itertools import count

@@ -1,4 +1,4 @@
-"""What a function does and refers to, from its bytecode: the code that runs, whatever its file says by now."""
+"""Text of a function's bytecode, and the values it refers to: the code that runs, even if its file has changed."""
 
 import dis
 import inspect

@@ -1,4 +1,4 @@
-"""What models and tests were made of, beside their results: one that has changed gets no results of the old one."""
+"""Fingerprints of models and tests, kept beside results: a model or test that has changed gets no old results."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is wrong with a file of results, in a sentence: damage is told from a new file, and from one of another kind."""
+"""Errors of files of results, each in a sentence: a damaged file, a lost one, or a file of another kind."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -51,7 +51,7 @@ def fingerprint(value: Model | AnyTest) -> dict[str, str]:
 
 @dataclass
 class _Search:
-    """What was found so far, and texts that stand for objects met before."""
+    """The parts found so far, and the texts that stand for objects met before."""
 
     packages: set[str]
     parts: dict[str, str] = field(default_factory=dict)
