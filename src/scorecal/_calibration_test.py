@@ -152,6 +152,8 @@ def calibration_test(
         n,
         n_resamples,
         coordinates=frame.coordinates,
+        null=results[0].null,
+        pvalue_error=combined.pvalue_error,
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),

@@ -55,6 +55,6 @@ def infer_all(
     )
     precision = float(array_namespace(reference).finfo(reference.dtype).eps)
     return [
-        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision)
+        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name)
         for v, names in enumerate(used)
     ]

@@ -33,6 +33,12 @@ class CalibrationResult:
         Number of predictions and of bootstrap draws.
     coordinates : str
         The map of the targets before the test; "identity" if there was none.
+    null : str
+        How the null distribution was found, such as "signs" or "student-t".
+    pvalue_error : float
+        Monte Carlo error of the p-value: its standard deviation over other random draws, for the same data.
+    warnings : tuple of str
+        What may make this verdict wrong, with the cure; empty where nothing was noticed.
     """
 
     statistic: float
@@ -43,6 +49,9 @@ class CalibrationResult:
     n: int
     n_resamples: int
     coordinates: str = field(default="identity", kw_only=True)
+    null: str = field(default="signs", kw_only=True)
+    pvalue_error: float = field(default=0.0, kw_only=True)
+    warnings: tuple[str, ...] = field(default=(), kw_only=True)
 
     def rejects(self, alpha: float = 0.05) -> bool:
         """Return whether calibration is rejected at level `alpha`."""
@@ -147,7 +156,12 @@ class CombinedResult(CalibrationResult):
 
 
 def calibration_result(
-    statistic: float, null: np.ndarray, contributions: np.ndarray, bandwidths: Mapping[str, float], precision: float
+    statistic: float,
+    null: np.ndarray,
+    contributions: np.ndarray,
+    bandwidths: Mapping[str, float],
+    precision: float,
+    null_name: str = "signs",
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
     check_overflow(statistic, null)
@@ -155,7 +169,11 @@ def calibration_result(
     tolerance = 64 * precision * np.max(np.abs(null)) + len(contributions) * np.finfo(np.float64).smallest_subnormal
     null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
     pvalue = (1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null))
-    return CalibrationResult(statistic, pvalue, null, contributions, bandwidths, len(contributions), len(null))
+    error = 0.0 if null_name == "student-t" else math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + len(null)))
+    n, n_resamples = len(contributions), len(null)
+    return CalibrationResult(
+        statistic, pvalue, null, contributions, bandwidths, n, n_resamples, null=null_name, pvalue_error=error
+    )
 
 
 def check_overflow(*values: float | np.ndarray) -> None:

@@ -26,11 +26,14 @@ class UStatistics:
         B draws of each statistic under the null hypothesis; None where there were no signs.
     contributions : array, shape (V, n)
         Share of each row in each statistic; the shares of a statistic sum to it.
+    null_name : str
+        Name of the null distribution, for the result; `distribution_of` sets it.
     """
 
     statistic: Array
     null: Array | None
     contributions: Array
+    null_name: str = ""
 
 
 Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs, with signs or without
@@ -151,10 +154,15 @@ def distribution_of(
             f"`null` must return finite draws, but {bad} of the {draws.size} of {null!r} are not; the statistic is. "
             "Likely causes: NaN in draws of your own, or statistics near the largest number of their dtype."
         )
-    return totals
+    return replace(totals, null_name=name_of(null))
 
 
 _BY_NAME: dict[str, Null] = {"signs": RandomSigns(), "student-t": StudentT()}
+
+
+def name_of(null: Null) -> str:
+    """Return the name of a null on a result: that of its class, if it is not one of ours."""
+    return next((name for name, known in _BY_NAME.items() if known == null), type(null).__name__)
 
 
 def as_null(null: Any) -> Null | None:

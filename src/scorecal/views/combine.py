@@ -10,6 +10,7 @@ from ..results import ViewResult
 
 _ROUNDING = 1e-10  # relative to typical draws: statistics closer than this are taken for equal
 _TAIL = 0.1
+_N_PARTS = 10  # of the draws, whose p-values tell the Monte Carlo error
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +22,7 @@ class Combined:
     pvalue: float
     own: np.ndarray  # (V,): p-value of each view alone
     adjusted: np.ndarray  # (V,): and for having looked at all of them
+    pvalue_error: float  # over other draws, for the same data
 
 
 def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float = 0.0) -> Combined:
@@ -31,6 +33,19 @@ def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, preci
     whatever it is. By ranks alone, V views would have V replicates that come first, and p could not fall below about
     V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
     """
+    pvalue, statistic, draws, own, adjusted = _ranked(statistics, null, weights, precision)
+    parts = [null[:, k::_N_PARTS] for k in range(_N_PARTS)] if null.shape[1] >= 10 * _N_PARTS else []
+    apart = [_ranked(statistics, part, weights, precision)[0] for part in parts]
+    error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
+    # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
+    error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
+    return Combined(statistic, draws, pvalue, own, adjusted, error)
+
+
+def _ranked(
+    statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float
+) -> tuple[float, float, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the p-value, the statistic, its null draws (B,), and the views' own and adjusted p-values (V,)."""
     replicates = np.concatenate([statistics[:, None], null], axis=1)
     # By a quantile, which treats all alike and which one far beyond the others, as data may be, does not move.
     typical = np.quantile(np.abs(replicates), 1.0 - _TAIL, axis=1, keepdims=True)
@@ -41,7 +56,7 @@ def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, preci
     own = np.mean(rounded >= rounded[:, :1], axis=1)
     adjusted = np.mean(smallest <= log_p[:, :1], axis=1)
     evidence = -smallest / math.log(10.0)
-    return Combined(float(evidence[0]), evidence[1:], float(np.min(adjusted)), own, adjusted)
+    return float(np.min(adjusted)), float(evidence[0]), evidence[1:], own, adjusted
 
 
 def _log_pvalues(values: np.ndarray) -> np.ndarray:
