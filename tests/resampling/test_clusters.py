@@ -99,7 +99,7 @@ def corrected(plain, squares, cubes):
 @pytest.mark.parametrize("unskewed", [False, True])
 @pytest.mark.parametrize("arguments", ARGUMENTS, ids=name)
 def test_features_against_sums_over_clusters(arguments, largest, unskewed):
-    """The mean of f_i.f_j over pairs of rows from different clusters, corrected for the skewness of sums over clusters."""
+    """The mean of f_i.f_j over pairs of rows from different clusters, corrected for the skewness of clusters."""
     f = RNG.exponential(size=(N, 3)) - 0.8
     options, labels = options_of(arguments)
     signs, e = signs_of(labels)

@@ -31,16 +31,18 @@ def locations_so_far(location: Array, covariance: Array, series: np.ndarray | No
     The former twice: in units of the targets, and in the frame of a draw from a random one of the predictions so far.
     """
     xp = array_namespace(location)
-    firsts = (
-        np.zeros(len(location), dtype=np.int64) if series is None else np.unique(series, return_index=True)[1][series]
-    )
-    location = location - xp.take(
-        location, xp.asarray(firsts, device=device_of(location)), axis=0
-    )  # digits cancel less
+    first = np.zeros(location.shape[0], dtype=np.int64)
+    if series is not None:
+        first = np.unique(series, return_index=True)[1][series]
+    # Relative to the first of its series, which is known too: fewer digits cancel.
+    location = location - xp.take(location, xp.asarray(first, device=device_of(location)), axis=0)
     mean, within = mean_so_far(location, series), mean_so_far(covariance, series)
+    total = within + mean_so_far(_outer(location), series) - _outer(mean)
+    sd = xp.sqrt(xp.maximum(xp.linalg.diagonal(total), xp.linalg.diagonal(within)))
+    _, inverse, _ = roots_and_inverses(total / _outer(sd))
     gap = location - mean
-    between = mean_so_far(location[:, :, None] * location[:, None, :], series) - mean[:, :, None] * mean[:, None, :]
-    variance = xp.maximum(xp.linalg.diagonal(within + between), xp.linalg.diagonal(within))
-    sd = xp.sqrt(variance)
-    _, inverse, _ = roots_and_inverses((within + between) / (sd[:, :, None] * sd[:, None, :]))
     return gap, times(inverse, gap / sd), sd
+
+
+def _outer(vectors: Array) -> Array:
+    return vectors[:, :, None] * vectors[:, None, :]
