@@ -20,6 +20,7 @@ from .views.combine import combine, shares_of
 from .views.evaluate import OwnFeatures, evaluate
 from .views.frame import ViewFrame, frame_of
 from .views.naming import blind_spots, message_of, seen_by
+from .views.redraw import ViewRedraw
 from .views.view import as_views
 
 
@@ -130,7 +131,8 @@ def calibration_test(
         raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
     functions, bandwidths = zip(*found, strict=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
-    results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options)
+    redraw = ViewRedraw(used, frames, predictions, coordinates)
+    results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options, redraw=redraw)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),

@@ -189,7 +189,7 @@ def kcsd_statistic(
     input_kernel = as_radial_kernel("input_kernel", input_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     located = locate(coordinates, predictions, y, rng)
-    inputs, targets = as_arrays(x=x, y=located.targets)
+    inputs = as_arrays(x=x, y=located.targets)[0]
     inputs = inputs[:, None] if inputs.ndim == 1 else inputs
     if inputs.ndim != 2 or inputs.shape[0] != predictions.n or inputs.shape[1] == 0:
         raise ValueError(f"`x` must have shape (n, p) = ({predictions.n}, p), but has shape {tuple(inputs.shape)}.")
