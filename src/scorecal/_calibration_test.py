@@ -13,7 +13,7 @@ from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
 from .resampling import Null, RandomSigns, as_options
-from .resampling.estimators import Estimator
+from .resampling.estimators import Complete, Estimator
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
 from .views.combine import combine, shares_of
@@ -131,7 +131,7 @@ def calibration_test(
         raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
     functions, bandwidths = zip(*found, strict=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
-    redraw = ViewRedraw(used, frames, predictions, coordinates)
+    redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
     results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options, redraw=redraw)
     combined = combine(
         np.array([result.statistic for result in results]),

@@ -50,6 +50,10 @@ class Rank:
         # F / density, with F = rank (1 - rank) times a polynomial.
         return value + special("ndtr", size) * mills * integral * (scores + targets)
 
+    def normal_features(self, targets: Array) -> Array:
+        """Features of standard normal targets, whose scores are minus the targets."""
+        return _horner(_coefficients(self.order)[0], 2.0 * special("ndtr", targets) - 1.0)
+
 
 @dataclass(frozen=True)
 class RadialRank:
@@ -64,6 +68,7 @@ class RadialRank:
     """
 
     order: int = 1
+    radial: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count("order", self.order)
@@ -86,6 +91,12 @@ class RadialRank:
         value, integral = _legendre(self.order, inside)
         trace = xp.sum(scores * targets, axis=1, keepdims=True)
         return value + ratio * integral * (trace + squared)
+
+    def normal_features(self, targets: Array) -> Array:
+        """Features of standard normal targets, whose scores are minus the targets."""
+        squared = array_namespace(targets).sum(targets**2, axis=1, keepdims=True)
+        rank = special("gammainc", like(0.5 * targets.shape[1], targets) + 0.0 * squared, 0.5 * squared)
+        return _horner(_coefficients(self.order)[0], 2.0 * rank - 1.0)
 
 
 def _legendre(order: int, rank: Array) -> tuple[Array, Array]:

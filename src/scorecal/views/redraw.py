@@ -13,18 +13,20 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow
+from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow, to_numpy
 from .._lib.cores import cpu_count
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate_all, noised
 from ..pairwise import Average, Features
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
-from ..predictions import Noised, drawn_targets
+from ..predictions import Noised, check_can_be_drawn, drawn_targets
 from ..resampling.features import statistic_of_sums
 from ..statistics import stein_features
+from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
 from .frame import N_NOISE_DRAWS, ViewFrame
+from .normal_draws import normal_draws
 from .view import Gain, Shares, Traits, View
 
 _ROWS_AT_ONCE = 2**14  # few enough for the features of all views to stay in the cache
@@ -38,23 +40,30 @@ class ViewRedraw:
     frames: Mapping[float, ViewFrame]  # by noise
     predictions: Any
     coordinates: Coordinates | None
+    all_pairs: bool  # averaged by views that compare pairs
 
     def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
-        reference = self.frames[0.0].reference
-        n_threads = cpu_count() if is_numpy_array(reference) else 1
-        slow = [view for view in self.views if not stacks(view)]
-        found, of_slow = [], []
-        tasks = self._stacks(n_draws, rng)
+        frame = self.frames[0.0]
+        check_can_be_drawn(self.predictions)
+        dense = {view.name: dense_pairs(view, frame) for view in self.views if self.all_pairs and is_dense(view, frame)}
+        if self.coordinates is None:
+            normal = normal_draws(self.views, frame, self.predictions, dense)
+            if normal is not None:
+                return normal.statistics(n_draws, int(rng.integers(2**63)))
+        slow = [view for view in self.views if view.name not in dense and not stacks(view)]
+        found: dict[str, list[Array]] = {view.name: [] for view in self.views}
+        n_threads = cpu_count() if is_numpy_array(frame.reference) else 1
         with progress(n_draws, "draw", delay=2.0) as advance:
-            for stack, statistics in in_threads(partial(_of_stack, self.views), tasks, n_threads):
-                found.append(statistics)
+            work = partial(_of_stack, self.views, dense)
+            for stack, statistics in in_threads(work, self._stacks(n_draws, rng), n_threads):
+                for name, row in statistics.items():
+                    found[name].append(row)
                 if slow:
-                    of_slow += [average(*_of_one(slow, stack, k, rng)) for k in range(stack.size)]
+                    rows = [average(*_of_one(slow, stack, k, rng)) for k in range(stack.size)]
+                    for v, view in enumerate(slow):
+                        found[view.name] += [row[v : v + 1] for row in rows]
                 advance(stack.size)
-        xp = array_namespace(reference)
-        rows = {view.name: xp.concat([each[view.name] for each in found]) for view in self.views if stacks(view)}
-        rows |= {view.name: xp.stack([each[v] for each in of_slow]) for v, view in enumerate(slow)}
-        return xp.stack([rows[view.name] for view in self.views])
+        return np.stack([np.concatenate([to_numpy(part) for part in found[view.name]]) for view in self.views])
 
     def _stacks(self, n_draws: int, rng: np.random.Generator) -> Iterator["Stack"]:
         """Yield draws, a few at a time."""
@@ -127,25 +136,36 @@ def _redrawn(
 
 
 @ignore_overflow
-def _of_stack(views: Sequence[View], stack: Stack) -> tuple[Stack, dict[str, Array]]:
+def _of_stack(views: Sequence[View], dense: Mapping[str, DensePairs], stack: Stack) -> tuple[Stack, dict[str, Array]]:
     """Statistics (size,) of the views that stack, by name."""
-    return stack, {view.name: _statistics(view, stack) for view in views if stacks(view)}
+    found = {view.name: _statistics(view, stack) for view in views if stacks(view)}
+    for view in views:
+        if view.name in dense:
+            targets, scores = stack.frames[0.0].at(view.coordinates)[:2]
+            each = [dense[view.name](targets[k, ...], scores[k, ...]) for k in range(stack.size)]
+            found[view.name] = array_namespace(targets).stack(each)
+    return stack, found
 
 
 def _statistics(view: View, stack: Stack) -> Array:
     frame, features = stack.frames[view.noise], stack.features(view)
     n, between = features.shape[1], view.distribution_kernel
-    powers: list[Array] = [features, features**2, features**3]
+    powers: list[Array] = _powers(features)
     xp = array_namespace(features)
     if isinstance(between, Traits):
         sums = [full_product((frame.traits**k).mT, power) for k, power in enumerate(powers, 1)]
     else:
         if isinstance(between, Gain):
             along = xp.sum(features * frame.directions[view.coordinates], axis=2, keepdims=True)
-            powers = [along, along**2, along**3]
+            powers = _powers(along)
         sums = [xp.sum(power, axis=1) for power in powers]
     plain, squares, cubes = (xp.reshape(part, (stack.size, -1)).mT for part in sums)
     return statistic_of_sums(Features(features, view.largest, unskewed=True), plain, squares, cubes, n)
+
+
+def _powers(features: Array) -> list[Array]:
+    squares = features * features
+    return [features, squares, squares * features]
 
 
 def _of_one(views: Sequence[View], stack: Stack, k: int, rng: np.random.Generator) -> tuple[list[Any], Array]:
