@@ -11,7 +11,7 @@ from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy,
 from .pairwise import Average, Features, PairFunction, Redraw, Statistic
 from .parallel.progress import progress
 from .predictions import drawn_targets
-from .resampling import ComputeOptions, null_distributions, u_statistics
+from .resampling import ComputeOptions, null_distributions, u_statistics, with_clusters
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -39,10 +39,16 @@ def redraw_each(predictions: Any, n: int, of: Callable[[Array], Statistic]) -> R
 
 
 def infer(
-    statistic: Statistic, n_resamples: int, rng: np.random.Generator, options: ComputeOptions
+    statistic: Statistic,
+    n_resamples: int,
+    rng: np.random.Generator,
+    options: ComputeOptions,
+    groups: Any = None,
+    horizon: int | None = None,
 ) -> CalibrationResult:
     """Return the U-statistic, ranked among draws from its null distribution."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
+    options = with_clusters(options, groups, horizon, int(statistic.reference.shape[0]))
     redraw = statistic.redraw
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
     return replace(result, coordinates=statistic.coordinates)
@@ -73,7 +79,11 @@ def infer_all(
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
     precision = float(array_namespace(reference).finfo(reference.dtype).eps)
-    return [
-        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name)
+    least, warnings = (
+        (0.0, ()) if options.clusters is None else (options.clusters.least_pvalue, options.clusters.warnings)
+    )
+    found = [
+        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, least)
         for v, names in enumerate(used)
     ]
+    return [replace(result, warnings=warnings) for result in found]

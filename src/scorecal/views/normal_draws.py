@@ -120,7 +120,8 @@ class NormalDraws:
             sums = sums_of(features, to_numpy(self.frame.traits))
         else:
             sums = table.sums(kernel) if shared else sums_of(normal_features(kernel, numbers))
-        return np.asarray(statistic_of_sums(Features(kernel, view.largest, unskewed=True), *sums, numbers.shape[1]))
+        n = numbers.shape[1]
+        return np.asarray(statistic_of_sums(Features(kernel, view.largest, unskewed=True), *sums, n, n * (n - 1)))
 
 
 def rotate(rotation: np.ndarray, numbers: np.ndarray) -> np.ndarray:

@@ -160,7 +160,7 @@ def _statistics(view: View, stack: Stack) -> Array:
             powers = _powers(along)
         sums = [xp.sum(power, axis=1) for power in powers]
     plain, squares, cubes = (xp.reshape(part, (stack.size, -1)).mT for part in sums)
-    return statistic_of_sums(Features(features, view.largest, unskewed=True), plain, squares, cubes, n)
+    return statistic_of_sums(Features(features, view.largest, unskewed=True), plain, squares, cubes, n, n * (n - 1))
 
 
 def _powers(features: Array) -> list[Array]:
