@@ -11,7 +11,7 @@ from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy,
 from .pairwise import Average, Features, PairFunction, Redraw, Statistic
 from .parallel.progress import progress
 from .predictions import drawn_targets
-from .resampling import ComputeOptions, null_distributions, u_statistics, with_clusters
+from .resampling import ComputeOptions, for_rows, null_distributions, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -48,7 +48,7 @@ def infer(
 ) -> CalibrationResult:
     """Return the U-statistic, ranked among draws from its null distribution."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
-    options = with_clusters(options, groups, horizon, int(statistic.reference.shape[0]))
+    options = for_rows(options, None, groups, horizon, int(statistic.reference.shape[0]))
     redraw = statistic.redraw
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
     return replace(result, coordinates=statistic.coordinates)

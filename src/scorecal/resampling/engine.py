@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import is_jax_array, is_numpy_array
@@ -64,7 +64,8 @@ def null_distributions(
         raise TypeError(
             f"`estimator` must return a function from `apply(function, rng)`, unlike {options.estimator!r}."
         )
-    null, of_rows = options.null, [isinstance(function, Features) for function in applied]
+    null: Any = options.null
+    of_rows = [isinstance(function, Features) for function in applied]
     if null is None:
         null = RandomSigns() if all(of_rows) else as_null(options.estimator.null()) or RandomSigns()
     if isinstance(null, StudentT) and (any(of_rows) or len(of_rows) > 1):

@@ -116,11 +116,19 @@ class Simulate:
     """Targets drawn from the predictions, with the whole statistic recomputed: exact for any n and any statistic.
 
     It needs predictions that can be sampled, and rows that are independent given all predictions.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Seed of the draws, the same whatever the `rng` of a test; by default, draws come from that `rng`.
     """
+
+    seed: int | None = None
 
     def distribution(
         self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
     ) -> UStatistics:
+        rng = rng if self.seed is None else np.random.default_rng(self.seed)
         return replace(averages(None), null=averages.redrawn(n_resamples, rng))
 
 
@@ -191,7 +199,7 @@ _BY_NAME: dict[str, Null] = {"signs": RandomSigns(), "simulate": Simulate(), "st
 
 def name_of(null: Null) -> str:
     """Return the name of a null on a result: that of its class, if it is not one of ours."""
-    return next((name for name, known in _BY_NAME.items() if known == null), type(null).__name__)
+    return next((name for name, known in _BY_NAME.items() if type(known) is type(null)), type(null).__name__)
 
 
 def as_null(null: Any) -> Null | None:

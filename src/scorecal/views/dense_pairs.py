@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
-from .._lib.linalg import distance_factors
 from ..kernels import Gaussian
 from ..kernels.gram import Gram
 from .frame import ViewFrame
 from .view import View
 
-_MOST_ROWS = 2000
+_MOST_ROWS, _PAIRS_AT_ONCE = 2000, 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +27,26 @@ class DensePairs:
     bandwidth: float
 
     def __call__(self, targets: Array, scores: Array) -> Array:
-        """Return the statistic of targets and scores (n, d); for the bilinear form see `statistics.stein`."""
-        xp, n = array_namespace(self.gram), self.gram.shape[0]
-        left, right = distance_factors(targets / self.bandwidth)
-        block = xp.exp(full_product(left, right.mT)) * self.gram
-        y = targets / self.bandwidth**2
-        u = scores - y
-        own = xp.sum(scores * y - y**2, axis=1, keepdims=True) + 0.5 * targets.shape[1] / self.bandwidth**2
-        ones = xp.ones_like(own)
-        left, right = xp.concat([u, y, own, ones], axis=1), xp.concat([u, y, ones, own], axis=1)
-        return xp.sum(block * full_product(left, right.mT)) / (n * (n - 1))
+        """Return the statistics (m,) of targets and scores (m, n, d), a few data sets at a time."""
+        m, n, _ = targets.shape
+        size = max(1, _PAIRS_AT_ONCE // n**2)
+        some = [slice(k, min(k + size, m)) for k in range(0, m, size)]
+        return array_namespace(targets).concat([self._of(targets[k, ...], scores[k, ...]) for k in some])
+
+    def _of(self, targets: Array, scores: Array) -> Array:
+        """For the bilinear form, u_i.u_j + y_i.y_j + a_i + a_j, see `statistics.stein`."""
+        xp, n, d = array_namespace(self.gram), self.gram.shape[0], targets.shape[2]
+        x, y = targets / self.bandwidth, targets / self.bandwidth**2
+        norms = -0.5 * xp.sum(x**2, axis=2, keepdims=True)
+        own = xp.sum(scores * y - y**2, axis=2, keepdims=True) + 0.5 * d / self.bandwidth**2
+        u, ones = scores - y, xp.ones_like(own)
+
+        def product(left: list[Array], right: list[Array]) -> Array:
+            return full_product(xp.concat(left, axis=2), xp.concat(right, axis=2).mT)
+
+        block = xp.exp(product([x, norms, ones], [x, ones, norms])) * self.gram
+        block = block * product([u, y, own, ones], [u, y, ones, own])
+        return xp.sum(block, axis=(1, 2)) / (n * (n - 1))
 
 
 def is_dense(view: View, frame: ViewFrame) -> bool:

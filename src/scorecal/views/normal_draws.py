@@ -108,8 +108,8 @@ class NormalDraws:
         shared = self.rotation is None or (view.coordinates == "marginal") == self.diagonal
         numbers = table.numbers if shared else rotated
         if view.name in self.pairs:
-            of = self.pairs[view.name]
-            return np.array([of(z, -z) for z in np.ascontiguousarray(np.moveaxis(numbers, 0, 2).swapaxes(0, 1))])
+            targets = np.ascontiguousarray(numbers.transpose(2, 1, 0))
+            return np.asarray(self.pairs[view.name](targets, -targets))
         shared = shared or getattr(kernel, "radial", False)
         between = view.distribution_kernel
         if isinstance(between, Gain):  # with the features -z of the constant

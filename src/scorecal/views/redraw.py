@@ -141,9 +141,7 @@ def _of_stack(views: Sequence[View], dense: Mapping[str, DensePairs], stack: Sta
     found = {view.name: _statistics(view, stack) for view in views if stacks(view)}
     for view in views:
         if view.name in dense:
-            targets, scores = stack.frames[0.0].at(view.coordinates)[:2]
-            each = [dense[view.name](targets[k, ...], scores[k, ...]) for k in range(stack.size)]
-            found[view.name] = array_namespace(targets).stack(each)
+            found[view.name] = dense[view.name](*stack.frames[0.0].at(view.coordinates)[:2])
     return stack, found
 
 
