@@ -112,10 +112,11 @@ def calibration_test(
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    frames: dict[float, ViewFrame] = {0.0: frame_of(predictions, y, 0.0, generator, coordinates)}
-    frame = frames[0.0]
+    frame = frame_of(predictions, y, 0.0, generator, coordinates)
     n, d = frame.reference.shape
     options = for_rows(options, predictions, groups, horizon, n)
+    frame = replace(frame, clusters=options.clusters)
+    frames: dict[float, ViewFrame] = {0.0: frame}
     if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
     if views is None:
@@ -126,7 +127,7 @@ def calibration_test(
     shared: dict[Any, OwnFeatures] = {}
     for view in chosen:
         if view.noise not in frames:
-            frames[view.noise] = frame_of(predictions, y, view.noise, generator)
+            frames[view.noise] = replace(frame_of(predictions, y, view.noise, generator), clusters=options.clusters)
         evaluated = evaluate(view, frames[view.noise], generator, shared)
         if evaluated is not None:
             used.append(view)
