@@ -9,6 +9,7 @@ import numpy as np
 from ._inference import infer_all
 from ._lib.arrays import array_namespace, has_values, ignore_overflow
 from ._lib.checks import as_generator, check_count
+from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
@@ -154,8 +155,15 @@ def calibration_test(
         coordinates=frame.coordinates,
         null=results[0].null,
         pvalue_error=combined.pvalue_error,
+        warnings=cautions_of(_rows(predictions, y, frame), predictions, results[0].null),
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),
         cannot_see=blind_spots(predictions, used, frame, n_resamples),
     )
+
+
+def _rows(predictions: Predictions, y: Any, frame: ViewFrame) -> Rows:
+    """Return targets and whitened residuals, averaged over draws of noise, for warnings."""
+    residuals = array_namespace(frame.reference).mean(frame.whitened[0], axis=0)
+    return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))

@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
+from .cautions import cautions_of, rows_of
 from .pairwise import Features, PairFunction, Statistic
 from .resampling import ComputeOptions, null_distributions, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
@@ -22,12 +23,18 @@ def value_of(statistic: Statistic) -> Array:
 
 
 def infer(
-    statistic: Statistic, n_resamples: int, rng: np.random.Generator, options: ComputeOptions
+    statistic: Statistic,
+    predictions: Any,
+    y: Any,
+    n_resamples: int,
+    rng: np.random.Generator,
+    options: ComputeOptions,
 ) -> CalibrationResult:
-    """Return the U-statistic, ranked among draws from its null distribution."""
+    """Return the U-statistic, ranked among draws from its null distribution, with warnings on predictions and `y`."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options)
-    return replace(result, coordinates=statistic.coordinates)
+    warnings = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null)
+    return replace(result, coordinates=statistic.coordinates, warnings=warnings)
 
 
 def infer_all(

@@ -122,7 +122,7 @@ def kccsd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic = kccsd_statistic(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, n_resamples, rng, options)
+    return infer(statistic, predictions, y, n_resamples, rng, options)
 
 
 def kccsd(
@@ -182,14 +182,14 @@ def kccsd_statistic(
     width = target_bandwidth(kernel, located.targets)
     function, reference = assemble(located.targets, located.scores, kernel, width, grams)
     bandwidths = bandwidths if width is None else {"target": width, **bandwidths}
-    return Statistic(function, reference, bandwidths, located.coordinates)
+    return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
 
 
 def _of_function(operator: OperatorFunction, target_kernel: Any, located: Located) -> Statistic:
     if target_kernel is not None:
         raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function includes both kernels.")
     function = function_stein(operator, located.targets, located.scores)
-    return Statistic(function, located.targets, {}, located.coordinates)
+    return Statistic(function, located.targets, {}, located.coordinates, located.scores)
 
 
 def _of_operator(
@@ -215,7 +215,7 @@ def _of_operator(
         [matrix for _, matrix in operator.terms],
     )
     bandwidths = {"target": width, **_numbered([names for _, names in found])}
-    return Statistic(function, reference, bandwidths, located.coordinates)
+    return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
 
 
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def kcsd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic = kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, n_resamples, rng, options)
+    return infer(statistic, predictions, y, n_resamples, rng, options)
 
 
 def kcsd(
@@ -148,7 +148,7 @@ def ksd_test(
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     kernel = as_radial_kernel("target_kernel", target_kernel)
     located = _locate_one(coordinates, predictions, y, rng)
-    return infer(_stein_statistic(located, kernel), n_resamples, rng, options)
+    return infer(_stein_statistic(located, kernel), predictions, y, n_resamples, rng, options)
 
 
 def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
@@ -204,4 +204,4 @@ def _stein_statistic(
         grams, bandwidths = [radial_gram(inputs, width, input_kernel)], {"input": width}
     width = target_bandwidth(kernel, located.targets)
     function, reference = assemble(located.targets, located.scores, kernel, width, grams)
-    return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates)
+    return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates, located.scores)

@@ -119,7 +119,7 @@ def skce_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic, how = skce_statistic(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = infer(statistic, n_resamples, rng, options)
+    result = infer(statistic, predictions, y, n_resamples, rng, options)
     return SKCEResult(**vars(result), **how)
 
 
@@ -199,4 +199,4 @@ def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKerne
     gram = gram_of(probabilities, bandwidth, "gaussian")
     how = {"expectations": "classes", "acceptance": None}
     function = ProductOfPairs((gram, Product(residuals, residuals)))
-    return Statistic(function, residuals, {"distribution": bandwidth}), how
+    return Statistic(function, residuals, {"distribution": bandwidth}, errors=residuals), how

@@ -31,9 +31,13 @@ class Features:
 
 
 class Statistic(NamedTuple):
-    """The function to average, an array that sets backend, device and dtype, the bandwidths and the coordinates."""
+    """The function to average, an array that sets backend, device and dtype, the bandwidths and the coordinates.
+
+    `errors` (n, q) are what is known of the error of each row, such as scores, for warnings.
+    """
 
     function: PairFunction | Features
     reference: Array
     bandwidths: Mapping[str, Any]
     coordinates: str = "identity"
+    errors: Array | None = None

@@ -1,0 +1,84 @@
+"""Correlation of rows that are near each other in the given order.
+
+Residuals become normal scores, so that their distribution does not matter, and lose what depends smoothly on the
+prediction or on the place in the file: that may be a bias in a file that is sorted. If rows are independent and in
+random order, the products of residuals some rows apart then add up to nearly normal sums.
+"""
+
+import numpy as np
+
+from .rows import Rows, normal_scores, unexplained
+
+_LEAST_ROWS = 20
+_LEVEL = 1e-4  # nominal, for all lags together; `benchmarks/cautions.py` measures it
+_MOST_LAGS, _WINDOWS = 24, (2, 4, 8, 16)  # rows apart, and up to how many rows apart together
+_LEAST_SUM = 0.05  # of correlations: less hardly changes the variance of a mean
+_ROWS_PER_WAVE, _MOST_WAVES = 40, 8
+_ROWS_PER_TERM, _MOST_TERMS, _MOST_COLUMNS = 8, 24, 16
+_IN_ORDER, _MANY = 0.9, 10  # share of steps in one direction by which a column counts as sorted, of so many or more
+
+
+def serial_correlation(rows: Rows) -> str | None:
+    """Say which rows are correlated, as in time series or where rows of one unit follow each other."""
+    if rows.residuals is None or len(rows.targets) < _LEAST_ROWS:
+        return None
+    traits = rows.targets[:, :0] if rows.traits is None else rows.traits
+    found = _clearest(rows.residuals, traits)
+    # Neighbours in a file that is sorted by a target, an error or a prediction are alike by this alone.
+    if found is None or _is_sorted(rows.targets, 1) or _is_sorted(rows.residuals, 1) or _is_sorted(traits, 4):
+        return None
+    lag, correlation = found
+    return (
+        f"rows {lag} apart are correlated ({correlation:.2f}): if they are in time order, give `horizon=`; if several "
+        "rows belong together, as those of one patient, give `groups=`."
+    )
+
+
+def _clearest(residuals: np.ndarray, traits: np.ndarray) -> tuple[int, float] | None:
+    """Lag of the largest correlation, with its size, if sums over lags are larger than by chance; otherwise None."""
+    from scipy.fft import dct, idct
+    from scipy.special import ndtri
+
+    scores = normal_scores(residuals[:, :_MOST_COLUMNS])
+    n, d = scores.shape
+    left, _ = unexplained(scores, traits, min(n // _ROWS_PER_TERM, _MOST_TERMS))
+    n_waves = min(max(1, n // _ROWS_PER_WAVE), _MOST_WAVES)
+    waves = dct(left, axis=0, norm="ortho")
+    waves[:n_waves] = 0.0
+    left = idct(waves, axis=0, norm="ortho")
+    sizes = np.sqrt(np.mean(left**2, axis=0))
+    left = left / np.where(sizes > 0, sizes, 1.0)
+    lags = np.arange(1, min(_MOST_LAGS, n // 8) + 1)
+    products = _products(left, lags)
+    # Without the slow waves, neighbours are correlated slightly less than not at all.
+    products += d * (1.0 - lags / n) * np.sum(np.cos(np.pi * np.outer(lags, np.arange(n_waves)) / n), axis=1)
+    together = np.sum((left.T @ left / n) ** 2)  # d for uncorrelated dimensions, d^2 for equal ones
+    single = products / np.sqrt((n - lags) * together)
+    windows = [1, *(m for m in _WINDOWS if m <= n // 12)]
+    sums = np.cumsum(products / (n * d))
+    several = [(np.sum(single[:m]) / m**0.5, sums[m - 1]) for m in windows[1:]]
+    candidates = [*zip(single, products / (n * d), strict=True), *several]
+    threshold = -ndtri(_LEVEL / len(candidates))
+    if not any(z > threshold and total > _LEAST_SUM for z, total in candidates):
+        return None
+    centred = scores - np.mean(scores, axis=0)
+    correlations = _products(centred, lags) / np.sum(centred**2)
+    largest = int(np.argmax(single))
+    return int(lags[largest]), float(correlations[largest])
+
+
+def _products(values: np.ndarray, lags: np.ndarray) -> np.ndarray:
+    """Sums of products of values (n, d) so many rows apart."""
+    flat, d = values.ravel(), values.shape[1]
+    return np.array([flat[lag * d :] @ flat[: -lag * d] for lag in lags])
+
+
+def _is_sorted(columns: np.ndarray, least: int) -> bool:
+    """Whether a column goes up or down only, in at least so many steps, or nearly so in many."""
+    for column in columns.T:
+        steps = np.diff(column)
+        up, down = int(np.sum(steps > 0)), int(np.sum(steps < 0))
+        allowed = (1.0 - _IN_ORDER) * (up + down) if up + down >= _MANY else 0.0
+        if up + down >= least and min(up, down) <= allowed:
+            return True
+    return False
