@@ -13,7 +13,7 @@ from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
-from .resampling import Null, RandomSigns, as_options
+from .resampling import Null, RandomSigns, as_options, with_clusters
 from .resampling.estimators import Estimator
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
@@ -34,6 +34,8 @@ def calibration_test(
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
     null: str | Null | None = None,
+    groups: Any = None,
+    horizon: int | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -111,6 +113,7 @@ def calibration_test(
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     frames: dict[float, ViewFrame] = {0.0: frame_of(predictions, y, 0.0, generator, coordinates)}
     frame = frames[0.0]
+    options = with_clusters(options, groups, horizon, int(frame.reference.shape[0]))
     if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
     if views is None:
@@ -137,12 +140,14 @@ def calibration_test(
         np.stack([result.null_distribution for result in results]),
         np.array([view.weight for view in used]),
         float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
+        results[0].least_pvalue,
     )
     seen_views = tuple(
         ViewResult(view.name, view.sees, r.statistic, own, adjusted, r.null_distribution, r.contributions)
         for view, r, own, adjusted in zip(used, results, combined.own, combined.adjusted, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
+    noticed = cautions_of(_rows(predictions, y, frame), predictions, results[0].null, options.clusters)
     n = int(frame.reference.shape[0])
     return CombinedResult(
         combined.statistic,
@@ -155,7 +160,8 @@ def calibration_test(
         coordinates=frame.coordinates,
         null=results[0].null,
         pvalue_error=combined.pvalue_error,
-        warnings=cautions_of(_rows(predictions, y, frame), predictions, results[0].null),
+        least_pvalue=results[0].least_pvalue,
+        warnings=(*results[0].warnings, *noticed),
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),

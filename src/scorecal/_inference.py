@@ -10,7 +10,7 @@ from array_api_compat import is_array_api_obj
 from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
 from .cautions import cautions_of, rows_of
 from .pairwise import Features, PairFunction, Statistic
-from .resampling import ComputeOptions, null_distributions, u_statistics
+from .resampling import ComputeOptions, null_distributions, u_statistics, with_clusters
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -29,12 +29,15 @@ def infer(
     n_resamples: int,
     rng: np.random.Generator,
     options: ComputeOptions,
+    groups: Any = None,
+    horizon: int | None = None,
 ) -> CalibrationResult:
     """Return the U-statistic, ranked among draws from its null distribution, with warnings on predictions and `y`."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
+    options = with_clusters(options, groups, horizon, int(statistic.reference.shape[0]))
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options)
-    warnings = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null)
-    return replace(result, coordinates=statistic.coordinates, warnings=warnings)
+    noticed = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null, options.clusters)
+    return replace(result, coordinates=statistic.coordinates, warnings=(*result.warnings, *noticed))
 
 
 def infer_all(
@@ -61,7 +64,11 @@ def infer_all(
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
     precision = float(array_namespace(reference).finfo(reference.dtype).eps)
-    return [
-        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name)
+    least, warnings = (
+        (0.0, ()) if options.clusters is None else (options.clusters.least_pvalue, options.clusters.warnings)
+    )
+    found = [
+        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, least)
         for v, names in enumerate(used)
     ]
+    return [replace(result, warnings=warnings) for result in found]

@@ -35,6 +35,8 @@ def kccsd_test(
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
     null: str | Null | None = None,
+    groups: Any = None,
+    horizon: int | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -122,7 +124,7 @@ def kccsd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic = kccsd_statistic(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, predictions, y, n_resamples, rng, options)
+    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def kccsd(

@@ -35,6 +35,8 @@ def kcsd_test(
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
     null: str | Null | None = None,
+    groups: Any = None,
+    horizon: int | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -56,7 +58,7 @@ def kcsd_test(
         The inputs; (n,) for p = 1. Bring columns to comparable units: the kernel depends on distances between rows.
     input_kernel, target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
-    coordinates, n_resamples, estimator, null, memory, workers, precision, rng
+    coordinates, n_resamples, estimator, null, groups, horizon, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Returns
@@ -84,7 +86,7 @@ def kcsd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic = kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, predictions, y, n_resamples, rng, options)
+    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def kcsd(
@@ -113,6 +115,8 @@ def ksd_test(
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
     null: str | Null | None = None,
+    groups: Any = None,
+    horizon: int | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -128,7 +132,7 @@ def ksd_test(
         The n observed targets; (n,) for d = 1.
     target_kernel : optional
         `kernels.Gaussian` (the default) or `kernels.IMQ`.
-    coordinates, n_resamples, estimator, null, memory, workers, precision, rng
+    coordinates, n_resamples, estimator, null, groups, horizon, memory, workers, precision, rng
         As for `kccsd_test`.
 
     Returns
@@ -148,7 +152,7 @@ def ksd_test(
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     kernel = as_radial_kernel("target_kernel", target_kernel)
     located = _locate_one(coordinates, predictions, y, rng)
-    return infer(_stein_statistic(located, kernel), predictions, y, n_resamples, rng, options)
+    return infer(_stein_statistic(located, kernel), predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:

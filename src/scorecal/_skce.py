@@ -50,6 +50,8 @@ def skce_test(
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
     null: str | Null | None = None,
+    groups: Any = None,
+    horizon: int | None = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -79,7 +81,7 @@ def skce_test(
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
         As for `kccsd_test`.
-    null, memory, workers, precision
+    null, groups, horizon, memory, workers, precision
         As for `kccsd_test`.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order.
@@ -119,7 +121,7 @@ def skce_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic, how = skce_statistic(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = infer(statistic, predictions, y, n_resamples, rng, options)
+    result = infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
     return SKCEResult(**vars(result), **how)
 
 

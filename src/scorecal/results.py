@@ -21,7 +21,8 @@ class CalibrationResult:
         The U-statistic. Its mean is 0 for calibrated predictions, so it is often negative, and positive for others. Its
         size depends on the units of the targets: compare statistics on the same targets only.
     pvalue : float
-        (1 + number of null draws at least as large as the statistic) / (1 + n_resamples); never 0.
+        (1 + number of null draws at least as large as the statistic) / (1 + n_resamples), but at least `least_pvalue`;
+        never 0.
     null_distribution : ndarray, shape (n_resamples,)
         Wild-bootstrap draws of the statistic under the null hypothesis.
     contributions : ndarray, shape (n,)
@@ -37,6 +38,8 @@ class CalibrationResult:
         How the null distribution was found, such as "signs" or "student-t".
     pvalue_error : float
         Monte Carlo error of the p-value: its standard deviation over other random draws, for the same data.
+    least_pvalue : float
+        Smallest p-value that the groups or blocks of rows allow; 0 for independent rows.
     warnings : tuple of str
         What may make this verdict wrong, with the cure; empty where nothing was noticed.
     """
@@ -51,6 +54,7 @@ class CalibrationResult:
     coordinates: str = field(default="identity", kw_only=True)
     null: str = field(default="signs", kw_only=True)
     pvalue_error: float = field(default=0.0, kw_only=True)
+    least_pvalue: float = field(default=0.0, kw_only=True)
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
 
     def rejects(self, alpha: float = 0.05) -> bool:
@@ -58,10 +62,10 @@ class CalibrationResult:
         return self.pvalue <= check_share("alpha", alpha)
 
     def critical_value(self, alpha: float = 0.05) -> float:
-        """Null draw that the statistic must exceed for `rejects(alpha)`; infinite if there are too few draws."""
+        """Null draw that the statistic must exceed for `rejects(alpha)`; infinite if no statistic could reject."""
         pvalues = (1.0 + np.arange(self.n_resamples + 1)) / (1.0 + self.n_resamples)
         n_rejecting = int(np.sum(pvalues <= check_share("alpha", alpha)))
-        if n_rejecting == 0:
+        if n_rejecting == 0 or self.least_pvalue > alpha:
             return math.inf
         if n_rejecting > self.n_resamples:
             return -math.inf
@@ -162,17 +166,27 @@ def calibration_result(
     bandwidths: Mapping[str, float],
     precision: float,
     null_name: str = "signs",
+    least_pvalue: float = 0.0,
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
     check_overflow(statistic, null)
     # With few rows the signs repeat; rounding, of each contribution too, must not make equal draws differ.
     tolerance = 64 * precision * np.max(np.abs(null)) + len(contributions) * np.finfo(np.float64).smallest_subnormal
     null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
-    pvalue = (1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null))
+    pvalue = max((1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null)), least_pvalue)
     error = 0.0 if null_name == "student-t" else math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + len(null)))
     n, n_resamples = len(contributions), len(null)
     return CalibrationResult(
-        statistic, pvalue, null, contributions, bandwidths, n, n_resamples, null=null_name, pvalue_error=error
+        statistic,
+        pvalue,
+        null,
+        contributions,
+        bandwidths,
+        n,
+        n_resamples,
+        null=null_name,
+        pvalue_error=error,
+        least_pvalue=least_pvalue,
     )
 
 

@@ -1,6 +1,11 @@
 """Linear algebra for which NumPy, torch and JAX have no common function."""
 
-from .arrays import Array, array_namespace, as_float, full_product, has_values
+import sys
+
+import numpy as np
+from array_api_compat import is_jax_array, is_numpy_array, is_torch_array
+
+from .arrays import Array, array_namespace, as_float, full_product, has_values, like, to_numpy
 
 _LARGEST_ERROR = 1e-3  # of a squared distance
 
@@ -26,6 +31,19 @@ def roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
 def times(matrices: Array, vectors: Array) -> Array:
     """Multiply each matrix (..., d, d) by its vector (..., d)."""
     return full_product(matrices, vectors[..., None])[..., 0]
+
+
+def add_by_label(totals: Array, rows: Array, labels: np.ndarray) -> Array:
+    """Add each of the rows (n, q) to that row of the totals (m, q) that its label names, in place where possible."""
+    if is_torch_array(totals):
+        return totals.index_add_(0, sys.modules["torch"].as_tensor(labels, device=totals.device), rows)
+    if is_jax_array(totals):
+        return totals.at[labels].add(rows)
+    order = np.argsort(labels, kind="stable")
+    found, starts = np.unique(labels[order], return_index=True)
+    on_host = totals if is_numpy_array(totals) else to_numpy(totals).copy()
+    on_host[found, :] += np.add.reduceat(to_numpy(rows)[order, :], starts, axis=0)
+    return like(on_host, totals)
 
 
 def centre(features: Array) -> Array:

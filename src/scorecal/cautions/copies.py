@@ -3,7 +3,7 @@
 import numpy as np
 
 from .limits import grid_step
-from .rows import Rows, normal_scores, unexplained
+from .rows import Rows, normal_scores, row_keys, unexplained
 
 _LEAST_PREDICTIONS = 20  # that occur more than once: fewer may each have a bias of their own
 _LEVEL = 1e-4
@@ -16,8 +16,8 @@ def exact_copies(rows: Rows) -> str | None:
     known = rows.residuals if rows.traits is None else rows.traits
     if known is None or (rows.traits is not None and not rows.standardised):  # classes
         return None
-    predictions = _keys(known)
-    copies = np.unique(_keys(rows.targets, predictions), return_counts=True)[1]
+    predictions = row_keys(known)
+    copies = np.unique(row_keys(rows.targets, predictions), return_counts=True)[1]
     pairs, n_copies = _pairs(copies), int(np.sum(copies - 1))
     if not n_copies:
         return None
@@ -53,7 +53,7 @@ def close_targets(rows: Rows) -> str | None:
 
     if not rows.standardised or rows.traits is None or rows.residuals is None:
         return None
-    _, label, counts = np.unique(_keys(rows.traits), return_inverse=True, return_counts=True)
+    _, label, counts = np.unique(row_keys(rows.traits), return_inverse=True, return_counts=True)
     again = counts[label] > 1
     n_predictions, n = int(np.sum(counts > 1)), int(np.sum(again))
     if n_predictions < _LEAST_PREDICTIONS:
@@ -75,7 +75,7 @@ def close_targets(rows: Rows) -> str | None:
     if shared < _EXPLAINED * (1.0 - spread) or fdtrc(df * n_dimensions, df_within * n_dimensions, ratio) >= _LEVEL:
         return None
     return (
-        f"targets of one prediction lie close together: with {n_predictions} predictions that occur more than once, "
+        f"Targets of one prediction lie close together: with {n_predictions} predictions that occur more than once, "
         f"their spread is {spread**0.5:.2f} of the predicted one. If such rows belong together, give `groups=`."
     )
 
@@ -88,17 +88,6 @@ def _spread_within(residuals: np.ndarray, label: np.ndarray) -> tuple[float, flo
     degrees = len(label) - len(sizes)
     spread = float(np.sum(squares) / degrees)
     return spread, float(np.sqrt(np.sum((squares - spread * (sizes - 1)) ** 2)) / degrees)
-
-
-def _keys(*parts: np.ndarray) -> np.ndarray:
-    """Numbers (n,) that are equal for equal rows, and for others with a probability of 2^-64."""
-    key = np.zeros(len(parts[0]), np.uint64)
-    for part in parts:
-        bits = part if part.dtype == np.uint64 else (part + 0.0).view(np.uint64)  # with one zero in place of two
-        for column in bits.reshape(len(key), -1).T:
-            key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
-            key ^= key >> np.uint64(29)
-    return key
 
 
 def _pairs(counts: np.ndarray) -> float:

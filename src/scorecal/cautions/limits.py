@@ -26,7 +26,7 @@ def rounded_targets(rows: Rows) -> str | None:
         return None
     whole = "whole numbers, in" if np.all(rows.targets == np.round(rows.targets)) else "rounded to"
     return (
-        f"targets are {whole} steps of {step:.3g} ({share:.2g} predicted standard deviations), but the predictions are "
+        f"Targets are {whole} steps of {step:.3g} ({share:.2g} predicted standard deviations), but the predictions are "
         "densities: use targets before rounding, or predictions of the rounded ones."
     )
 
@@ -47,11 +47,9 @@ def grid_step(values: np.ndarray, finest: float) -> float | None:
     return None
 
 
-def few_rows(n: int, null: str, can_draw: bool, clustered: bool = False) -> str | None:
-    """Say that there are few rows, or clusters of rows, for the null distribution in use."""
+def few_rows(n: int, null: str, can_draw: bool) -> str | None:
+    """Say that there are few rows for the null distribution in use."""
     if null not in _APPROXIMATE or n >= _LEAST_ROWS:
         return None
-    exact = null == "signs" and can_draw and not clustered
-    cure = 'give `null="simulate"`, which is exact for any number of rows' if exact else f"use {_LEAST_ROWS} or more"
-    what = "groups or blocks of rows" if clustered else "rows"
-    return f"{n} {what} are few for {_APPROXIMATE[null]}, whose p-values are then only roughly right: {cure}."
+    cure = 'give `null="simulate"`, which is exact for any number of rows' if can_draw else f"use {_LEAST_ROWS} or more"
+    return f"{n} rows are few for {_APPROXIMATE[null]}, whose p-values are then only roughly right: {cure}."

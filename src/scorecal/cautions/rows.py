@@ -95,6 +95,17 @@ def unexplained(values: np.ndarray, by: np.ndarray, most: int) -> tuple[np.ndarr
     return values - design @ coefficients, design.shape[1]
 
 
+def row_keys(*parts: np.ndarray) -> np.ndarray:
+    """Numbers (n,) that are equal for equal rows, and for others with a probability of 2^-64."""
+    key = np.zeros(len(parts[0]), np.uint64)
+    for part in parts:
+        bits = part if part.dtype == np.uint64 else (part + 0.0).view(np.uint64)  # with one zero in place of two
+        for column in bits.reshape(len(key), -1).T:
+            key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+    return key
+
+
 def _location_and_sd(predictions: Any, given: Array) -> tuple[np.ndarray, np.ndarray] | None:
     """Return means and standard deviations (n, d) where the predictions know them, without (n, d, d) if possible."""
     if isinstance(predictions, HasComponents):

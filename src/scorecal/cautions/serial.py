@@ -7,7 +7,7 @@ random order, the products of residuals some rows apart then add up to nearly no
 
 import numpy as np
 
-from .rows import Rows, normal_scores, unexplained
+from .rows import Rows, normal_scores, row_keys, unexplained
 
 _LEAST_ROWS = 20
 _LEVEL = 1e-4  # nominal, for all lags together; `benchmarks/cautions.py` measures it
@@ -29,7 +29,7 @@ def serial_correlation(rows: Rows) -> str | None:
         return None
     lag, correlation = found
     return (
-        f"rows {lag} apart are correlated ({correlation:.2f}): if they are in time order, give `horizon=`; if several "
+        f"Rows {lag} apart are correlated ({correlation:.2f}): if they are in time order, give `horizon=`; if several "
         "rows belong together, as those of one patient, give `groups=`."
     )
 
@@ -49,11 +49,14 @@ def _clearest(residuals: np.ndarray, traits: np.ndarray) -> tuple[int, float] | 
     sizes = np.sqrt(np.mean(left**2, axis=0))
     left = left / np.where(sizes > 0, sizes, 1.0)
     lags = np.arange(1, min(_MOST_LAGS, n // 8) + 1)
-    products = _products(left, lags)
+    keys = row_keys(traits)
+    if len(np.unique(keys)) <= _MOST_TERMS:  # their biases are gone
+        keys = np.arange(n)
+    products, n_pairs = _products(left, keys, lags)
     # Without the slow waves, neighbours are correlated slightly less than not at all.
-    products += d * (1.0 - lags / n) * np.sum(np.cos(np.pi * np.outer(lags, np.arange(n_waves)) / n), axis=1)
+    products += d * n_pairs / n * np.sum(np.cos(np.pi * np.outer(lags, np.arange(n_waves)) / n), axis=1)
     together = np.sum((left.T @ left / n) ** 2)  # d for uncorrelated dimensions, d^2 for equal ones
-    single = products / np.sqrt((n - lags) * together)
+    single = products / np.sqrt(np.maximum(n_pairs, 1) * together)
     windows = [1, *(m for m in _WINDOWS if m <= n // 12)]
     sums = np.cumsum(products / (n * d))
     several = [(np.sum(single[:m]) / m**0.5, sums[m - 1]) for m in windows[1:]]
@@ -62,15 +65,21 @@ def _clearest(residuals: np.ndarray, traits: np.ndarray) -> tuple[int, float] | 
     if not any(z > threshold and total > _LEAST_SUM for z, total in candidates):
         return None
     centred = scores - np.mean(scores, axis=0)
-    correlations = _products(centred, lags) / np.sum(centred**2)
-    largest = int(np.argmax(single))
-    return int(lags[largest]), float(correlations[largest])
+    lag = int(lags[np.argmax(single)])
+    return lag, float(np.sum(centred[lag:] * centred[:-lag]) / np.sum(centred**2))
 
 
-def _products(values: np.ndarray, lags: np.ndarray) -> np.ndarray:
-    """Sums of products of values (n, d) so many rows apart."""
-    flat, d = values.ravel(), values.shape[1]
-    return np.array([flat[lag * d :] @ flat[: -lag * d] for lag in lags])
+def _products(values: np.ndarray, keys: np.ndarray, lags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of products of values (n, d) of different predictions so many rows apart, and the numbers of pairs.
+
+    Rows of one prediction share its bias; whether they depend on each other is for `close_targets` to say.
+    """
+    sums, n_pairs = np.zeros(len(lags)), np.zeros(len(lags))
+    for k, lag in enumerate(lags):
+        differ = keys[lag:] != keys[:-lag]
+        sums[k] = np.sum(np.einsum("nd,nd->n", values[lag:], values[:-lag]) * differ)
+        n_pairs[k] = np.sum(differ)
+    return sums, n_pairs
 
 
 def _is_sorted(columns: np.ndarray, least: int) -> bool:

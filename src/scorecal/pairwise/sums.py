@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of
 
 
@@ -30,7 +28,7 @@ def add_up(parts: Iterable[list[PairSums]]) -> list[PairSums]:
     return [PairSums(*sums) for sums in zip(by_block, drawn, strict=True)]
 
 
-def sum_block(block: Array, mask: np.ndarray | None, on_diagonal: bool) -> tuple[Array, Array, Array]:
+def sum_block(block: Array, mask: Array | None, on_diagonal: bool) -> tuple[Array, Array, Array]:
     """Return the block with excluded pairs set to zero, and its sums over columns and over rows.
 
     A block on the diagonal holds every pair twice. It is halved and its diagonal set to zero, so that it counts like

@@ -2,6 +2,15 @@
 
 from .engine import null_distributions, u_statistics
 from .nulls import Null, RandomSigns, UStatistics
-from .options import ComputeOptions, as_options
+from .options import ComputeOptions, as_options, with_clusters
 
-__all__ = ["ComputeOptions", "Null", "RandomSigns", "UStatistics", "as_options", "null_distributions", "u_statistics"]
+__all__ = [
+    "ComputeOptions",
+    "Null",
+    "RandomSigns",
+    "UStatistics",
+    "as_options",
+    "null_distributions",
+    "u_statistics",
+    "with_clusters",
+]

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from array_api_compat import is_jax_array, is_numpy_array
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, ignore_overflow, like, to_numpy
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow, like, to_numpy
 from .._lib.cores import cpu_count
 from ..pairwise import Features, PairFunction
 from ..pairwise.sums import PairSums, add_up
@@ -23,14 +23,14 @@ from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..parallel.workers import in_order, map_tasks
 from .estimators import pairing_of
-from .features import FeatureSums, feature_sums, u_statistic_of
+from .features import FeatureSums, cluster_sums, feature_sums, u_statistic_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
 from .nulls import RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
 from .signs import PlacedSigns, Signs
-from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
+from .tiles import PairSumJob, Strip, blocks_of, groups_of_strips, sums_of_strip, sums_of_strips
 
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
@@ -54,7 +54,7 @@ def null_distributions(
     The estimator may replace the functions; its draws come before those of the null. Without a null in the options, it
     is the estimator's own; but random signs for features, which average all pairs.
     """
-    pairing = pairing_of(options.estimator, int(reference.shape[0]))
+    pairing = pairing_of(options.estimator, int(reference.shape[0]), options.labels)
     applied = [options.estimator.apply(function, rng) for function in functions]
     if not all(isinstance(each, Features) or hasattr(each, "floats_per_pair") for each in applied):
         raise TypeError(
@@ -101,17 +101,24 @@ def u_statistics(
     pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
-    pairing = pairing_of(options.estimator, n)
+    pairing = pairing_of(options.estimator, n, options.labels)
     n_counted = 2 * pairing.n_pairs
     tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, options.memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
-    job = PairSumJob(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference))
+    if signs is not None:
+        signs.check_rows(pairing.n_clusters)
+    of_clusters = None if signs is None else signs.on(reference)
+    labels = None
+    if pairs and pairing.labels is not None:
+        labels = xp.asarray(pairing.labels, device=device_of(reference))
+        signs = None if signs is None else signs.of_rows(pairing.labels)
+    job = PairSumJob(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference), labels)
     if signs is not None and options.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
         halves = [half for half in (scaled_float16(function, n) for function in pairs) if half is not None]
         if len(halves) == len(pairs):
             job = replace(job, signs=signs.on(reference, xp.float16), halves=tuple(halves))
-    of_features = iter(_statistics_of_features(features, job, n_threads) if features else [])
+    of_features = iter(_statistics_of_features(features, job, of_clusters, n_threads) if features else [])
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
     found = []
@@ -178,17 +185,44 @@ def _on_host(sums: PairSums) -> PairSums:
 
 
 def _statistics_of_features(
-    features: Sequence[Features], job: PairSumJob, n_threads: int
+    features: Sequence[Features], job: PairSumJob, signs: PlacedSigns | None, n_threads: int
 ) -> list[tuple[Array, Array | None, Array]]:
+    """Statistic, null draws and contributions for each of several features of rows, averaged over all pairs.
+
+    `signs` are those of clusters; these take the place of rows, if the pairing has labels.
+    """
     if len(job.blocks) == 1:  # features are computed once, for both sums and contributions
-        blocks = [each.function(job.blocks[0]) for each in features]
-        kept = zip(features, blocks, strict=True)
-        features = [replace(each, function=partial(lambda block, _: block, block)) for each, block in kept]
-        sums = _feature_block(features, job.signs, job.blocks[0])
+        features = _held(features, [each.function(job.blocks[0]) for each in features])
+    labels, rows, blocks = job.pairing.labels, features, job.blocks
+    in_place: list[Callable[[slice], Array] | None] = [None] * len(features)
+    if labels is not None:
+        totals = cluster_sums(features, job.blocks, labels)
+        place = array_namespace(totals[0]).asarray(labels, device=device_of(totals[0]))
+        in_place = [partial(_of_cluster, total, place) for total in totals]
+        rows, blocks = _held(features, totals), blocks_of(job.pairing.n_clusters, job.tile)
+    if len(blocks) == 1:
+        sums = _feature_block(rows, signs, blocks[0])
     else:
-        with closing(in_threads(partial(_feature_block, features, job.signs), job.blocks, n_threads)) as parts:
+        with closing(in_threads(partial(_feature_block, rows, signs), blocks, n_threads)) as parts:
             sums = reduce(lambda total, part: list(map(add, total, part)), parts)
-    return [u_statistic_of(each, own, job.blocks) for each, own in zip(features, sums, strict=True)]
+    n_counted = job.n**2 - int(np.sum(np.bincount(labels) ** 2)) if labels is not None else job.n * (job.n - 1)
+    found = zip(features, sums, in_place, strict=True)
+    return [u_statistic_of(each, own, job.blocks, n_counted, of_cluster) for each, own, of_cluster in found]
+
+
+def _held(features: Sequence[Features], values: Sequence[Array]) -> list[Features]:
+    """Features that are already computed for all rows."""
+    kept = zip(features, values, strict=True)
+    return [replace(each, function=partial(_rows_of, array)) for each, array in kept]
+
+
+def _rows_of(array: Array, rows: slice) -> Array:
+    return array[rows, :]
+
+
+def _of_cluster(totals: Array, labels: Array, rows: slice) -> Array:
+    """Rows of `totals` of the clusters of these rows."""
+    return array_namespace(totals).take(totals, labels[rows], axis=0)
 
 
 @ignore_overflow

@@ -143,8 +143,8 @@ def as_estimator(estimator: Any) -> Estimator:
     return by_name("estimator", estimator, _BY_NAME, Estimator, wanted)  # type: ignore[no-any-return]
 
 
-def pairing_of(estimator: Estimator, n: int) -> Pairing:
-    """Return the pairs of n rows that the estimator averages, checked."""
+def pairing_of(estimator: Estimator, n: int, labels: np.ndarray | None = None) -> Pairing:
+    """Return the pairs of n rows that the estimator averages, checked; without those inside clusters, if any."""
     pairing: Any = estimator.pairing(n)
     if not isinstance(pairing, Pairing):
         raise TypeError(
@@ -155,4 +155,12 @@ def pairing_of(estimator: Estimator, n: int) -> Pairing:
         raise ValueError(f"`estimator` must pair all {n} rows, but {estimator!r} pairs {pairing.n} rows.")
     if pairing.n_pairs < 1:
         raise ValueError(f"`estimator` must average at least one pair of rows, but {estimator!r} has none.")
-    return pairing
+    if labels is None:
+        return pairing
+    apart = pairing.without_pairs_inside(labels)
+    if apart.n_pairs < 1:
+        raise ValueError(
+            "`estimator` must average at least one pair of rows from different groups or blocks of rows, but "
+            f"{estimator!r} has none; 'complete' has some."
+        )
+    return apart

@@ -8,13 +8,20 @@ Signs give a symmetric null distribution of the sum of f, which at small n is sk
 with k the sum of f^3 in the same units cubed. It increases in t, but is flat near t = -3 / k; so k is held between -.3
 and .3, lest one distant target hide the evidence of the others. Data and draws are transformed alike, each by its own
 skewness, so that the test stays exact for symmetric features.
+
+Rows of a cluster share a sign, and their pairs do not count: it is as if their sum F were one row. The sum over pairs
+of rows from different clusters is |sum F|^2 - sum |F|^2; squares, cubes and signed sums are those of F.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product
+import numpy as np
+
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product
+from .._lib.linalg import add_by_label
 from ..pairwise import Features
 
 _LARGEST_SKEW = 0.3
@@ -57,12 +64,21 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
     return FeatureSums(plain, squares, xp.sum(cubes, axis=0), signed(block), signed(cubes))
 
 
-def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -> tuple[Array, Array | None, Array]:
+def u_statistic_of(
+    features: Features,
+    sums: FeatureSums,
+    blocks: list[slice],
+    n_counted: int,
+    of_cluster: Callable[[slice], Array] | None = None,
+) -> tuple[Array, Array | None, Array]:
     """Return the statistic (0-d), its null draws (B,) and the contribution of each row (n,).
 
     |sum f|^2 - sum |f|^2 is the sum over pairs i != j; the correction adds `hall_correction` f^3 to f in the first sum.
+    `n_counted` is the number of pairs, each counted twice. If rows are in clusters, `sums` are those of sums over the
+    rows of each cluster, which `of_cluster` gives for the rows of a block.
     """
     n = blocks[-1].stop
+    per_row = n_counted / n  # n - 1, if all pairs count
     xp = array_namespace(sums.plain)
     # Below this value cubes underflow: targets are too far away for the test functions.
     least = float(xp.finfo(sums.squares.dtype).smallest_normal) ** 0.65 if features.unskewed else 0.0
@@ -74,8 +90,8 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
         bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
         parts = bent**2 * units[:, None]
         if features.largest:  # among features that are not zero in all rows
-            return (xp.max(parts, axis=0) - 1.0) / (n - 1)
-        return (xp.sum(parts, axis=0) - xp.sum(sums.squares) / n) / (n - 1)
+            return (xp.max(parts, axis=0) - 1.0) / per_row
+        return (xp.sum(parts, axis=0) - xp.sum(sums.squares) / n) / per_row
 
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
@@ -85,17 +101,32 @@ def u_statistic_of(features: Features, sums: FeatureSums, blocks: list[slice]) -
     shares = []
     for rows in blocks:
         block = xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
-        parts = full_product(block + bent[chosen] * block**3, (corrected * units)[chosen])
-        parts = parts - full_product(block**2, units[chosen])
-        shares.append(parts / (n - 1))
+        own = block if of_cluster is None else of_cluster(rows)[:, chosen]
+        parts = full_product(block + bent[chosen] * block * own**2, (corrected * units)[chosen])
+        parts = parts - full_product(block * own, units[chosen])
+        shares.append(parts / per_row)
     observed = statistic(sums.plain[:, None], sums.cubes[:, None])[0]
     if sums.signed is None:
         return observed, None, xp.concat(shares)
     null = statistic(sums.signed, sums.signed_cubes)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
-    rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / (n - 1)
+    rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / per_row
     return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares)
+
+
+def cluster_sums(features: Sequence[Features], blocks: list[slice], labels: np.ndarray) -> list[Array]:
+    """Sums of each of several features over the rows of each cluster, (clusters, q)."""
+    totals: list[Array] = [None for _ in features]
+    for rows in blocks:
+        for k, each in enumerate(features):
+            block = each.function(rows)
+            xp, dtype = array_namespace(block), accumulation_dtype(block)
+            if totals[k] is None:
+                shape = (int(labels.max()) + 1, block.shape[1])
+                totals[k] = xp.zeros(shape, dtype=dtype, device=device_of(block))
+            totals[k] = add_by_label(totals[k], xp.astype(block, dtype, copy=False), labels[rows])
+    return totals
 
 
 def hall_correction(plain: Array, cubes: Array, squares: Array) -> Array:

@@ -72,7 +72,8 @@ class Null(Protocol):
             averages of e_i e_j H_ij, one for each column of the signs e; `averages(None)` leaves `null` None, to be set
             by `dataclasses.replace`. It takes `Signs` only, as `pack_signs` makes them, no other multipliers.
         pairing : Pairing
-            The pairs that are averaged; `pairing.n` is the number of rows.
+            The pairs that are averaged; `pairing.n` is the number of rows, and `pairing.n_clusters` that of signs in a
+            draw: as many, or one for each group or block of rows, if the test has `groups` or `horizon`.
         n_resamples : int
             Number of draws B.
         rng : numpy.random.Generator
@@ -92,7 +93,7 @@ class RandomSigns:
     def distribution(
         self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
     ) -> UStatistics:
-        return averages(self.draw(pairing.n, n_resamples, rng))
+        return averages(self.draw(pairing.n_clusters, n_resamples, rng))
 
 
 @dataclass(frozen=True)

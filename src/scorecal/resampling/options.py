@@ -1,14 +1,18 @@
 """Options of a computation: pairs, null distribution, memory, workers and precision."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from ..parallel.workers import Map, check_workers
+from .clusters import Clusters, clusters_of
 from .estimators import Complete, Estimator, as_estimator
-from .nulls import Null, as_null
+from .nulls import Null, RandomSigns, StudentT, as_null, name_of
 
 _LEAST_MEMORY = 2**20
+_FOR_INDEPENDENT_ROWS = (StudentT,)
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class ComputeOptions:
 
     `null` None: the estimator's own. `memory` is in bytes, for the tiles of each process; None: a default. `workers`
     None: threads of this process. With `precision` "mixed", float32 data on a GPU are multiplied with signs in float16.
+    `clusters` None: rows are independent, and in no order.
     """
 
     estimator: Estimator = field(default_factory=Complete)
@@ -24,6 +29,13 @@ class ComputeOptions:
     memory: int | None = None
     workers: int | Map | None = None
     precision: str = "mixed"
+    clusters: Clusters | None = None
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """Clusters of the rows, (n,); None where each row is one."""
+        clusters = self.clusters
+        return None if clusters is None or clusters.n_clusters == len(clusters.labels) else clusters.labels
 
 
 def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: Any) -> ComputeOptions:
@@ -37,3 +49,16 @@ def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: 
     if workers is not None:
         check_workers(workers)
     return ComputeOptions(as_estimator(estimator), as_null(null), memory, workers, precision)
+
+
+def with_clusters(options: ComputeOptions, groups: Any, horizon: Any, n: int) -> ComputeOptions:
+    """Return the options for n rows with these arguments; raise where a null is for independent rows only."""
+    clusters = clusters_of(groups, horizon, n)
+    if clusters is None:
+        return options
+    if isinstance(options.null, _FOR_INDEPENDENT_ROWS):
+        raise ValueError(
+            f"`null` must not be {name_of(options.null)!r} with `groups` or `horizon`: it is for independent rows. "
+            "Leave `null` out, for random signs that rows of a group or block share."
+        )
+    return replace(options, clusters=clusters, null=options.null or RandomSigns())

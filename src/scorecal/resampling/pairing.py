@@ -1,11 +1,11 @@
 """Which pairs of n rows a statistic averages.
 
 A choice of pairs that does not depend on the data keeps the mean of a statistic. Rows are paired with their neighbours,
-in the order in which they are given; no row is paired with itself.
+in the order in which they are given; no row is paired with itself, nor with rows of its own cluster.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._lib.cached import cached_property
 from .._lib.checks import check_count
 
 _SMALLEST_TILE = 64
+_GAPS_TRIED, _ENOUGH = 8, 0.9
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,18 @@ class Pairing:
         Largest distance between the two rows of a pair, in the order of the table; n for no limit.
     size : int
         Number of rows in a block; n for one block. The last block also holds the remaining rows.
+    labels : ndarray of int, shape (n,), optional
+        Clusters of the rows, from 0: pairs of rows of one cluster do not count. Tests set them from `groups` and
+        `horizon`; without them, each row is a cluster.
+    shift : int
+        The second row of each pair is this many rows further on, so that neighbours are of different clusters.
     """
 
     n: int
     reach: int
     size: int
+    labels: np.ndarray | None = field(default=None, repr=False, compare=False)
+    shift: int = 0
 
     def __post_init__(self) -> None:
         for name in ("n", "reach", "size"):
@@ -39,17 +47,47 @@ class Pairing:
         if self.size > self.n:
             raise ValueError(f"`size` must be at most n = {self.n}, for one block, but is {self.size}.")
 
+    def without_pairs_inside(self, labels: np.ndarray) -> "Pairing":
+        """Return the pairing for rows in clusters, with the smallest shift that leaves about the most pairs to count.
+
+        With blocks of rows it is a multiple of their size: each row then belongs to as many pairs as without it.
+        """
+        if self.reach >= self.n and self.size == self.n:
+            return replace(self, labels=labels)
+        unit = self.size if self.size < self.n else 1
+        shifts = [0, *(unit * 2**k for k in range((self.n // (2 * unit)).bit_length()))]
+        gaps = np.unique(np.linspace(1, min(self.reach, self.size - 1), _GAPS_TRIED).astype(int))
+        counts = [sum(np.sum(labels[: -shift - gap] != labels[shift + gap :]) for gap in gaps) for shift in shifts]
+        enough = (shift for shift, count in zip(shifts, counts, strict=True) if count >= _ENOUGH * max(counts))
+        return replace(self, labels=labels, shift=next(enough))
+
     @property
     def n_blocks(self) -> int:
         return self.n // self.size
 
     @cached_property
+    def n_clusters(self) -> int:
+        """Number of clusters, hence of independent signs in a draw; n without labels."""
+        return self.n if self.labels is None else int(self.labels.max()) + 1
+
+    @cached_property
     def n_pairs(self) -> int:
-        """Number of pairs: those inside each block, without those too far apart."""
+        """Number of pairs: those inside each block, without those too far apart or inside clusters."""
+        if self.labels is not None:
+            return self._n_pairs_of_labels(self.labels)
         total = 0
         for size, count in ((self.size, self.n_blocks - 1), (self.n - self.size * (self.n_blocks - 1), 1)):
             far = max(0, size - 1 - self.reach)
             total += count * (size * (size - 1) - far * (far + 1)) // 2
+        return total
+
+    def _n_pairs_of_labels(self, labels: np.ndarray) -> int:
+        if self.reach >= self.n and self.size == self.n and not self.shift:
+            return int(self.n**2 - np.sum(np.bincount(labels) ** 2)) // 2
+        block, total = self.block_of(np.arange(self.n - self.shift)), 0
+        for gap in range(1, min(self.reach, int(np.max(np.bincount(block))) - 1) + 1):
+            together = block[:-gap] == block[gap:]
+            total += int(np.sum(together & (labels[: -self.shift - gap] != labels[self.shift + gap :])))
         return total
 
     def block_of(self, points: np.ndarray) -> np.ndarray:
@@ -60,7 +98,7 @@ class Pairing:
         """One past the last row that rows below `row` are paired with."""
         last_block = int(self.block_of(np.array(row - 1)))
         end = self.n if last_block == self.n_blocks - 1 else (last_block + 1) * self.size
-        return min(end, row + self.reach)
+        return min(self.n, min(end, row + self.reach) + self.shift)
 
     def preferred_tile(self, largest: int) -> int:
         """Edge of a tile that is not much larger than the part used; with blocks, one or several of them."""
@@ -72,12 +110,21 @@ class Pairing:
         return size * max(1, _SMALLEST_TILE // size) if size <= largest else largest
 
     def holds_all(self, rows: slice, cols: slice) -> bool:
-        """Return whether all pairs of a tile count."""
-        return bool(cols.stop <= self.last(rows.start + 1))
+        """Return whether all pairs of a tile count, regardless of clusters."""
+        return bool(cols.stop <= self.last(rows.start + 1)) and not (self.shift and cols.start < rows.stop + self.shift)
 
     def mask(self, rows: slice, cols: slice) -> np.ndarray | None:
-        """Mask of the pairs of a tile that count, regardless of the diagonal; None where all count."""
+        """Mask of the pairs of a tile that count, regardless of clusters; None where all off the diagonal count."""
         if self.holds_all(rows, cols):
             return None
         i, j = np.arange(rows.start, rows.stop)[:, None], np.arange(cols.start, cols.stop)
-        return np.asarray((np.abs(i - j) <= self.reach) & (self.block_of(i) == self.block_of(j)))
+        first, second = np.minimum(i, j), np.maximum(i, j) - self.shift
+        near = (second > first) & (second - first <= self.reach)
+        return np.asarray(near & (self.block_of(first) == self.block_of(second)))
+
+    def in_other_clusters(self, rows: slice, cols: slice) -> bool:
+        """Return whether no row of a tile has its cluster among the columns, as far as ranges of labels tell."""
+        if self.labels is None:
+            return True
+        (low, high), (first, last) = ((part.min(), part.max()) for part in (self.labels[rows], self.labels[cols]))
+        return bool(high < first or last < low)

@@ -11,10 +11,14 @@ from .._lib.arrays import Array, array_namespace, device_of, like
 from .._lib.checks import check_count
 from .gpu.device import is_on_gpu
 
+_AT_ONCE = 2**13  # rows, a multiple of 8
+
 
 @dataclass(frozen=True, eq=False)
 class Signs:
     """Signs e of n rows in each of `n_resamples` draws, kept as bits; `pack_signs` makes them from +1 and -1.
+
+    If rows are in clusters, n stands for the number of these.
 
     Parameters
     ----------
@@ -37,15 +41,26 @@ class Signs:
                 f"{type(self.packed).__name__} of dtype {kind} and shape {shape}. `nulls.pack_signs(e)` packs signs."
             )
 
-    def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
-        """Place the same bits on the device of `reference`, which has n rows, to be expanded to a dtype."""
-        xp, n = array_namespace(reference), int(reference.shape[0])
+    def check_rows(self, n: int) -> None:
+        """Raise unless these are the signs of n rows, or clusters of rows."""
         size = -(-n * self.n_resamples // 8)
         if len(self.packed) != size:
             raise ValueError(
                 f"`packed` must hold the signs of {n} rows in {self.n_resamples} draws, {size} bytes, but has "
-                f"{len(self.packed)}. Likely causes: signs of other rows, or `axis` given to `packbits`."
+                f"{len(self.packed)}. Likely causes: signs of other rows, or of rows where each group or block of rows "
+                "has one (`pairing.n_clusters` in all), or `axis` given to `packbits`."
             )
+
+    def of_rows(self, labels: np.ndarray) -> Signs:
+        """Return the signs of rows whose clusters, of which these are the signs, have the labels (n,)."""
+        n_bits = (int(labels.max()) + 1) * self.n_resamples
+        bits = np.unpackbits(self.packed, count=n_bits).reshape(-1, self.n_resamples)
+        parts = [np.packbits(bits[labels[start : start + _AT_ONCE]]) for start in range(0, len(labels), _AT_ONCE)]
+        return Signs(np.concatenate(parts), self.n_resamples)
+
+    def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
+        """Place the same bits on the device of `reference`, to be expanded to a dtype."""
+        xp = array_namespace(reference)
         place = {"device": device_of(reference)}
         if is_on_gpu(reference):
             by_byte = xp.asarray(np.arange(7, -1, -1, dtype=np.uint8), **place)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, ignore_overflow
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product, ignore_overflow
 from .._lib.cached import cached_property
 from ..pairwise import PairFunction
 from ..pairwise.sums import PairSums, add_up, signed_sum, sum_block
@@ -25,6 +25,11 @@ class Strip(NamedTuple):
     last: int
 
 
+def blocks_of(n: int, tile: int) -> list[slice]:
+    """Blocks of `tile` rows, the last of which may be smaller."""
+    return [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
+
+
 @dataclass(frozen=True, eq=False)
 class PairSumJob:
     """All inputs of the sums over pairs, sent to each worker once."""
@@ -33,19 +38,35 @@ class PairSumJob:
     pairing: Pairing
     n: int
     tile: int
-    signs: PlacedSigns | None
+    signs: PlacedSigns | None  # of rows
+    labels: Array | None = None  # those of the pairing, on the device
     halves: tuple[ScaledFloat16, ...] | None = None  # for products with signs in half precision, one for each H
 
     @cached_property
     def blocks(self) -> list[slice]:
-        return [slice(start, min(start + self.tile, self.n)) for start in range(0, self.n, self.tile)]
+        return blocks_of(self.n, self.tile)
 
     @cached_property
     def strips(self) -> list[Strip]:
         """Tiles of each block of rows, on the diagonal and to its right; short enough for a quick interruption."""
         ends = [-(-self.pairing.last(rows.stop) // self.tile) for rows in self.blocks]
+        starts = [(rows.start + self.pairing.shift) // self.tile for rows in self.blocks]
         step = max(_TILES_PER_STRIP, _PAIRS_PER_STRIP // self.tile**2)
-        return [Strip(i, j, min(j + step, end)) for i, end in enumerate(ends) for j in range(i, end, step)]
+        return [
+            Strip(i, j, min(j + step, end))
+            for i, (start, end) in enumerate(zip(starts, ends, strict=True))
+            for j in range(min(start, end - 1), end, step)  # at least one, that every block has its sums
+        ]
+
+    def mask(self, rows: slice, cols: slice) -> Array | None:
+        """Mask of the pairs of a tile that count; None where all count, except on the diagonal."""
+        mask: Array | None = self.pairing.mask(rows, cols)
+        if self.labels is None or self.pairing.in_other_clusters(rows, cols):
+            return mask
+        apart = self.labels[rows][:, None] != self.labels[cols][None, :]
+        if mask is None:
+            return apart
+        return apart & array_namespace(apart).asarray(mask, device=device_of(apart))
 
 
 def sums_of_strips(job: PairSumJob, strips: Sequence[Strip]) -> list[PairSums]:
@@ -83,7 +104,7 @@ def _tile(job: PairSumJob, v: int, i: int, j: int) -> tuple[Array, Array, Array]
     """Block of H in the form that products with signs need, and its sums over columns and over rows."""
     function, rows, cols = job.functions[v], job.blocks[i], job.blocks[j]
     half = None if job.halves is None else job.halves[v]
-    mask = job.pairing.mask(rows, cols)
+    mask = job.mask(rows, cols)
     if half is not None and half.fused is not None and mask is None:
         return half.fused(half.units, rows, cols)
     block, row_sums, col_sums = sum_block(function(rows, cols), mask, i == j)

@@ -25,7 +25,9 @@ class Combined:
     pvalue_error: float  # over other draws, for the same data
 
 
-def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float = 0.0) -> Combined:
+def combine(
+    statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float = 0.0, least_pvalue: float = 0.0
+) -> Combined:
     """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), weights (V,).
 
     The observed statistics are one of B + 1 replicates, alike if the null hypothesis holds, which get p-values view by
@@ -39,7 +41,8 @@ def combine(statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, preci
     error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
     # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
     error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
-    return Combined(statistic, draws, pvalue, own, adjusted, error)
+    own, adjusted = np.maximum(own, least_pvalue), np.maximum(adjusted, least_pvalue)
+    return Combined(statistic, draws, max(pvalue, least_pvalue), own, adjusted, error)
 
 
 def _ranked(

@@ -1,0 +1,144 @@
+"""Clusters of rows that depend on each other: groups, such as patients, and blocks of overlapping forecasts.
+
+Rows of a cluster share a random sign, and their pairs are left out of statistics and null draws. Sums over the rows of
+a cluster are then independent, or nearly so for blocks, which is all that signs need.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from .._lib.arrays import to_numpy
+from .._lib.checks import check_count
+
+BLOCK_PER_HORIZON = 5  # rows of a block for each step of the horizon; docs/which_null.md has the levels
+FEWEST_CLUSTERS = 10  # with fewer, signs do not keep the level
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Rows that share a sign, numbered in the order in which clusters first appear.
+
+    `labels` (n,) are the clusters of the rows, integers from 0. `ordered` says that rows are in time order, within each
+    of the `series` (n,), integers from 0, or all in one series where these are None.
+    """
+
+    labels: np.ndarray
+    n_clusters: int
+    ordered: bool
+    series: np.ndarray | None = None
+
+    @property
+    def least_pvalue(self) -> float:
+        """Smallest p-value that the clusters allow.
+
+        Signs and their opposites give the same statistic, so one in 2^(G - 1) draws is a tie with the data. With fewer
+        than ten clusters p-values are held at 1 / G, since signs are then too few to trust.
+        """
+        return 1.0 / self.n_clusters if self.n_clusters < FEWEST_CLUSTERS else 2.0 ** (1 - self.n_clusters)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the result of a test."""
+        if self.n_clusters >= FEWEST_CLUSTERS:
+            return ()
+        kind = "blocks of rows" if self.ordered else "groups"
+        return (
+            f"There are only {self.n_clusters} independent {kind}, fewer than {FEWEST_CLUSTERS}: the test cannot "
+            f"reject at the 5 % level, and its p-value is held at 1 / {self.n_clusters} or above. More {kind} are "
+            "needed.",
+        )
+
+
+def clusters_of(groups: Any, horizon: Any, n: int) -> Clusters | None:
+    """Return the clusters of n rows, from the arguments of these names that tests have; None where both are None."""
+    check_count("horizon", horizon, optional=True)
+    series = None if groups is None else _numbered(groups, n)
+    if horizon is None:
+        return None if series is None else Clusters(series, int(series.max()) + 1, ordered=False)
+    if horizon == 1:  # errors of forecasts one step ahead do not overlap
+        return Clusters(np.arange(n), n, ordered=True, series=series)
+    length = BLOCK_PER_HORIZON * int(horizon)
+    if series is None and n < 2 * length:
+        raise ValueError(
+            f"`horizon` must leave at least two blocks of {BLOCK_PER_HORIZON} times its length, but {horizon} makes "
+            f"blocks of {length} rows, and `y` has {n}. Likely causes: too few rows, or a horizon in other units than "
+            "rows."
+        )
+    labels = _blocks(np.zeros(n, dtype=np.int64) if series is None else series, length)
+    return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series)
+
+
+def _blocks(series: np.ndarray, length: int) -> np.ndarray:
+    """Labels of blocks of consecutive rows of each series: of equal size, up to one row, and of at least `length`.
+
+    A shorter series is one block.
+    """
+    order = np.argsort(series, kind="stable")
+    sizes = np.bincount(series)
+    place = np.empty(len(series), dtype=np.int64)
+    place[order] = np.arange(len(series)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    counts = np.maximum(sizes // length, 1)
+    return _by_appearance((np.cumsum(counts) - counts)[series] + place * counts[series] // sizes[series])
+
+
+def _numbered(groups: Any, n: int) -> np.ndarray:
+    """Return labels of any kind as integers from 0, in the order in which they appear; raise if one is missing."""
+    if isinstance(groups, np.ma.MaskedArray):
+        raise TypeError("`groups` is a masked array; drop or fill the masked rows first.")
+    found = to_numpy(groups) if is_array_api_obj(groups) else groups
+    if isinstance(found, list | tuple):  # NumPy would turn a list of text and NaN into text
+        found = _objects(found)
+    array = np.asarray(found)
+    if array.shape != (n,):
+        raise ValueError(f"`groups` must hold one label for each of the {n} rows of `y`, but has shape {array.shape}.")
+    if array.dtype == object:
+        array = _hashed(array)
+    missing = array != array
+    if np.any(missing):
+        raise ValueError(
+            f"`groups` must have a label for every row, but {np.sum(missing)} of {n} are missing, the first in row "
+            f"{np.argmax(missing)}. Drop these rows, or give each a label of its own."
+        )
+    labels = _by_appearance(array)
+    if labels.max() < 1:
+        raise ValueError(
+            f"`groups` must hold at least two different labels, but all {n} rows have the same: no pair of rows "
+            "would be left. Leave `groups` out, or, for one time series, give `horizon` alone."
+        )
+    return labels
+
+
+def _objects(values: Any) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _hashed(array: np.ndarray) -> np.ndarray:
+    """Numbers in place of objects that compare equal; NaN for None and for what does not equal itself, as NaN and NaT.
+
+    Missing values of pandas are not sure whether they do.
+    """
+    known: dict[Any, float] = {}
+    numbers = np.empty(len(array))
+    for i, label in enumerate(array.tolist()):
+        try:
+            missing = label is None or bool(label != label)
+        except (TypeError, ValueError):
+            missing = True
+        try:
+            numbers[i] = np.nan if missing else known.setdefault(label, float(len(known)))
+        except TypeError:
+            raise TypeError(f"`groups` must hold labels such as text or numbers, but row {i} has {label!r}.") from None
+    return numbers
+
+
+def _by_appearance(labels: np.ndarray) -> np.ndarray:
+    """Integers from 0 for labels that can be sorted, in the order in which they first appear."""
+    _, first, index = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[index.reshape(-1)])
