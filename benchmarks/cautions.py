@@ -88,6 +88,8 @@ def false_alarms() -> dict[str, Callable[[np.random.Generator], Data]]:
                 independent("Gaussian", n, 1, rng), k
             )
         cells[f"sorted by |mean|, n = {n}"] = lambda rng, n=n: by_size(independent("Gaussian", n, 1, rng))
+        cells[f"sorted by target, roughly, n = {n}"] = lambda rng, n=n: roughly(independent("Gaussian", n, 1, rng), rng)
+        cells[f"sorted by a covariate, n = {n}"] = lambda rng, n=n: covariate(n, rng)
         cells[f"counts, n = {n}"] = lambda rng, n=n: counts(n, rng)
         cells[f"counts, sorted, n = {n}"] = lambda rng, n=n: by_column(counts(n, rng), 2)
     return cells
@@ -99,6 +101,16 @@ def by_column(data: Data, k: int) -> Data:
 
 def by_size(data: Data) -> Data:
     return in_order(data, np.abs(data[0][:, 0]))
+
+
+def roughly(data: Data, rng: np.random.Generator) -> Data:
+    return in_order(data, data[2][:, 0] + 0.3 * rng.normal(size=len(data[2])))
+
+
+def covariate(n: int, rng: np.random.Generator) -> Data:
+    """Rows sorted by a covariate on which means and biases depend."""
+    x = np.sort(rng.uniform(0.0, 10.0, n))[:, None]
+    return np.sin(x), np.ones((n, 1)), np.sin(x) + 0.5 * np.cos(2.0 * x) + rng.normal(size=(n, 1))
 
 
 def in_runs(data: Data) -> Data:

@@ -7,7 +7,7 @@ from .rows import Rows, normal_scores, row_keys, unexplained
 
 _LEAST_PREDICTIONS = 20  # that occur more than once: fewer may each have a bias of their own
 _LEVEL = 1e-4
-_EXPLAINED = 0.5  # share of the missing spread that must lie between predictions; otherwise they are just too wide
+_EXPLAINED = 0.7  # share of the missing spread that must lie between predictions; otherwise they are just too wide
 _BEYOND_CHANCE, _LEAST_PAIRS, _NEARLY_ALL = 20.0, 5, 0.9
 
 

@@ -26,8 +26,8 @@ def rounded_targets(rows: Rows) -> str | None:
         return None
     whole = "whole numbers, in" if np.all(rows.targets == np.round(rows.targets)) else "rounded to"
     return (
-        f"Targets are {whole} steps of {step:.3g} ({share:.2g} predicted standard deviations), but the predictions are "
-        "densities: use targets before rounding, or predictions of the rounded ones."
+        f"Targets are {whole} steps of {step:.3g} ({share:.2g} predicted sd), but the predictions are densities: use "
+        "targets before rounding, or predictions of the rounded ones."
     )
 
 

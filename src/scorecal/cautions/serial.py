@@ -35,49 +35,58 @@ def serial_correlation(rows: Rows) -> str | None:
 
 
 def _clearest(residuals: np.ndarray, traits: np.ndarray) -> tuple[int, float] | None:
-    """Lag of the largest correlation, with its size, if sums over lags are larger than by chance; otherwise None."""
+    """Return the lag of the clearest correlation, with its size, if it is larger than by chance; otherwise None."""
     from scipy.fft import dct, idct
-    from scipy.special import ndtri
 
     scores = normal_scores(residuals[:, :_MOST_COLUMNS])
-    n, d = scores.shape
+    scores -= np.mean(scores, axis=0)
+    n = len(scores)
+    if _lag_beyond_chance(scores, n_waves=1) is None:  # so that good data cost little
+        return None
     left, _ = unexplained(scores, traits, min(n // _ROWS_PER_TERM, _MOST_TERMS))
-    n_waves = min(max(1, n // _ROWS_PER_WAVE), _MOST_WAVES)
+    place = normal_scores(np.arange(n)[:, None])  # in files that are roughly sorted, errors go on rising to the ends
+    left -= place * (place.T @ left) / np.sum(place**2)
+    n_waves = min(max(2, n // _ROWS_PER_WAVE), _MOST_WAVES)
     waves = dct(left, axis=0, norm="ortho")
     waves[:n_waves] = 0.0
-    left = idct(waves, axis=0, norm="ortho")
-    sizes = np.sqrt(np.mean(left**2, axis=0))
-    left = left / np.where(sizes > 0, sizes, 1.0)
-    lags = np.arange(1, min(_MOST_LAGS, n // 8) + 1)
     keys = row_keys(traits)
-    if len(np.unique(keys)) <= _MOST_TERMS:  # their biases are gone
-        keys = np.arange(n)
-    products, n_pairs = _products(left, keys, lags)
-    # Without the slow waves, neighbours are correlated slightly less than not at all.
+    many = len(np.unique(keys)) > _MOST_TERMS  # of few predictions the regression has taken all biases
+    lag = _lag_beyond_chance(idct(waves, axis=0, norm="ortho"), n_waves, keys if many else None)
+    return None if lag is None else (lag, float(np.sum(scores[lag:] * scores[:-lag]) / np.sum(scores**2)))
+
+
+def _lag_beyond_chance(values: np.ndarray, n_waves: int, keys: np.ndarray | None = None) -> int | None:
+    """Return the clearest lag at which values (n, d) without their slowest waves are correlated, None if by chance."""
+    from scipy.special import ndtri
+
+    n, d = values.shape
+    sizes = np.sqrt(np.mean(values**2, axis=0))
+    values = values / np.where(sizes > 0, sizes, 1.0)
+    lags = np.arange(1, min(_MOST_LAGS, n // 8) + 1)
+    products, n_pairs = _products(values, lags, keys)
+    # Without the slowest waves, neighbours are correlated slightly less than not at all.
     products += d * n_pairs / n * np.sum(np.cos(np.pi * np.outer(lags, np.arange(n_waves)) / n), axis=1)
-    together = np.sum((left.T @ left / n) ** 2)  # d for uncorrelated dimensions, d^2 for equal ones
-    single = products / np.sqrt(np.maximum(n_pairs, 1) * together)
-    windows = [1, *(m for m in _WINDOWS if m <= n // 12)]
-    sums = np.cumsum(products / (n * d))
-    several = [(np.sum(single[:m]) / m**0.5, sums[m - 1]) for m in windows[1:]]
-    candidates = [*zip(single, products / (n * d), strict=True), *several]
-    threshold = -ndtri(_LEVEL / len(candidates))
-    if not any(z > threshold and total > _LEAST_SUM for z, total in candidates):
-        return None
-    centred = scores - np.mean(scores, axis=0)
-    lag = int(lags[np.argmax(single)])
-    return lag, float(np.sum(centred[lag:] * centred[:-lag]) / np.sum(centred**2))
+    together = np.sum((values.T @ values / n) ** 2)  # d for uncorrelated dimensions, d^2 for equal ones
+    single, correlations = products / np.sqrt(np.maximum(n_pairs, 1) * together), products / (n * d)
+    windows = [m for m in _WINDOWS if m <= n // 12]
+    z = [*single, *(np.sum(single[:m]) / m**0.5 for m in windows)]
+    size = [*correlations, *(np.sum(correlations[:m]) for m in windows)]
+    clear = (np.array(z) > -ndtri(_LEVEL / len(z))) & (np.array(size) > _LEAST_SUM)
+    return int(lags[np.argmax(single)]) if np.any(clear) else None
 
 
-def _products(values: np.ndarray, keys: np.ndarray, lags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of products of values (n, d) of different predictions so many rows apart, and the numbers of pairs.
+def _products(values: np.ndarray, lags: np.ndarray, keys: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of products of values (n, d) so many rows apart, and the numbers of pairs; only where `keys` differ.
 
     Rows of one prediction share its bias; whether they depend on each other is for `close_targets` to say.
     """
+    (n, d), flat = values.shape, values.ravel()
+    if keys is None:
+        return np.array([flat[lag * d :] @ flat[: -lag * d] for lag in lags]), n - lags
     sums, n_pairs = np.zeros(len(lags)), np.zeros(len(lags))
     for k, lag in enumerate(lags):
         differ = keys[lag:] != keys[:-lag]
-        sums[k] = np.sum(np.einsum("nd,nd->n", values[lag:], values[:-lag]) * differ)
+        sums[k] = np.sum(values[lag:][differ] * values[:-lag][differ])
         n_pairs[k] = np.sum(differ)
     return sums, n_pairs
 
