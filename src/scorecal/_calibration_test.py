@@ -9,6 +9,7 @@ import numpy as np
 from ._inference import infer_all
 from ._lib.arrays import array_namespace, has_values, ignore_overflow
 from ._lib.checks import as_generator, check_count
+from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
@@ -155,6 +156,7 @@ def calibration_test(
         for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
+    noticed = cautions_of(_rows(predictions, y, frame), predictions, results[0].null, options.clusters)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -167,9 +169,15 @@ def calibration_test(
         null=results[0].null,
         pvalue_error=combined.pvalue_error,
         least_pvalue=results[0].least_pvalue,
-        warnings=results[0].warnings,
+        warnings=(*results[0].warnings, *noticed),
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),
         cannot_see=blind_spots(predictions, used, frame, n_resamples),
     )
+
+
+def _rows(predictions: Predictions, y: Any, frame: ViewFrame) -> Rows:
+    """Return targets and whitened residuals, averaged over draws of noise, for warnings."""
+    residuals = array_namespace(frame.reference).mean(frame.whitened[0], axis=0)
+    return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))
