@@ -1,6 +1,6 @@
 """Targets and scores in the coordinates of the views, and what views know of the predictions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..predictions import Predictions
 from ..resampling.clusters import Clusters
 from .so_far import locations_so_far, mean_so_far
 
-_N_DRAWS = 16  # of the noise of each target
+N_NOISE_DRAWS = 16  # of the noise of each target
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,14 @@ class ViewFrame:
     coordinates: str
     rounding: float  # traits of predictions that vary by less, in units of the frame, do not vary
     clusters: Clusters | None = None  # if these say that rows are in time order, traits look back only
+    grams: dict[str, Any] = field(default_factory=dict)  # of kernels between predictions, by view
+
+    def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
+        """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
+        other = replace(self, targets=targets, scores=scores)
+        known = ("whitening", "framed", "kept", "location", "traits", "directions")
+        vars(other).update({name: value for name, value in vars(self).items() if name in known})
+        return other
 
     @cached_property
     def whitening(self) -> Whitening:
@@ -149,6 +157,23 @@ class ViewFrame:
         kept = None if coordinates == "natural" else self.kept
         return targets, scores, shares if kept is None else shares * kept
 
+    def stacked_at(self, coordinates: str, size: int) -> tuple[Array, Array, Array]:
+        """As `at`, for `size` drawn data sets whose targets are (size * S, n, d): each part is (size, S, n, ...)."""
+        xp = array_namespace(self.targets)
+        if coordinates == "component":
+            mixture: Any = self.predictions
+            z = (self.targets[:, :, None, :] - mixture.means) / mixture.scales
+            z, shares = (xp.permute_dims(each, (0, 2, 1, 3)) for each in (z, mixture.shares(self.targets)[..., None]))
+            return z, -z, shares
+        targets, scores, shares = (xp.reshape(part, (size, -1, *part.shape[1:])) for part in self.at(coordinates))
+        return targets, scores, size * shares
+
+    @cached_property
+    def stacked_surplus(self) -> Array:
+        """As `surplus`, for drawn data sets, (size, n, K)."""
+        mixture: Any = self.predictions
+        return mixture.shares(self.targets) - mixture.weights
+
 
 def frame_of(
     predictions: Any, y: Any, noise: float, rng: np.random.Generator, coordinates: Coordinates | None = None
@@ -159,7 +184,7 @@ def frame_of(
     """
     if noise:
         predictions = predictions.noisy(noise)
-    located = locate(coordinates, predictions, y, rng, _N_DRAWS)
+    located = locate(coordinates, predictions, y, rng, N_NOISE_DRAWS)
     reference = located.targets[0, ...]
     rounding = 1e3 * float(array_namespace(reference).finfo(reference.dtype).eps)
     unbounded, targets, scores = in_widest_dtype(located.predictions, located.targets, located.scores)
