@@ -10,10 +10,12 @@ from ...._lib.extras import needs
 from ...capabilities import Prior
 from ...protocol import Predictions, describe
 from ...supports import Support
-from ..torch import ROWS_AT_ONCE
+from ..torch import ROWS_AT_ONCE, seeded
 from .density import log_densities
 from .prior import as_prior
 from .vector_field import noised_posterior
+
+_MOST_REDRAWS = 1000  # of draws outside the prior's support
 
 
 def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:
@@ -39,11 +41,11 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
 
     Notes
     -----
-    No sample is drawn, and the posterior is not changed: copies of its networks are evaluated on their device,
-    embedding nets once for each observation. Gradients do not reach them. For NLE and NRE the test uses likelihood or
-    ratio times prior, whatever the sampler; for an amortised variational posterior, its density. For an ensemble it
-    uses the potential, a mixture of the members' densities; where these are not normalised, sbi's `sample` draws from
-    another mixture, and a warning says so.
+    Scores need no samples; those of NPE can be drawn, for `null="simulate"`. The posterior is not changed: copies of
+    its networks are evaluated on their device, embedding nets once for each observation. Gradients do not reach them.
+    For NLE and NRE the test uses likelihood or ratio times prior, whatever the sampler; for an amortised variational
+    posterior, its density. For an ensemble it uses the potential, a mixture of the members' densities; where these are
+    not normalised, sbi's `sample` draws from another mixture, and a warning says so.
 
     Examples
     --------
@@ -69,7 +71,9 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     prior = getattr(posterior, "prior", None) or posterior.potential_fn.prior
     densities, base = log_densities(posterior, x), as_prior(prior)
     _check_ensemble(posterior, base)
-    return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
+    if densities.sample is None:
+        return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
+    return DirectPosterior(posterior, densities.x, densities.dim, densities.evaluate, base, densities.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +129,36 @@ class SbiPosterior:
         if self.support is None:
             return theta.new_ones(theta.shape[:-1], dtype=bool)
         return self.support.contains(theta)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DirectPosterior(SbiPosterior):
+    """Predictions from a posterior of sbi whose network can be sampled, as that of NPE."""
+
+    draw: Callable[[int], Array]  # (m, n, dim), also outside the support
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws (n_samples, n, dim) inside the support, from torch's global generator, seeded and then restored."""
+        import torch
+
+        at_once = max(1, ROWS_AT_ONCE // self.n)
+        with seeded(rng):
+            parts = [self._draw_inside(min(at_once, n_samples - k)) for k in range(0, n_samples, at_once)]
+        return torch.cat(parts)
+
+    def _draw_inside(self, n_samples: int) -> Array:
+        draws = self.draw(n_samples)
+        for _ in range(_MOST_REDRAWS):
+            outside = ~self._inside(draws)
+            if not bool(outside.any()):
+                return draws
+            draws = self.draw(n_samples).where(outside[..., None], draws)
+        share = float(outside.float().mean())
+        raise ValueError(
+            f"`posterior` leaves the prior's support too often to be sampled: after {_MOST_REDRAWS} rounds, "
+            f"{share:.2%} of its draws have not fallen inside. Likely causes: too little training, or observations "
+            'unlike those of the training. `null="signs"` needs no draws.'
+        )
 
 
 def _check_ensemble(posterior: Any, prior: Prior | None) -> None:
