@@ -147,7 +147,7 @@ def calibration_test(
         for view, r, own, adjusted in zip(used, results, combined.own, combined.adjusted, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
-    noticed = cautions_of(_rows(predictions, y, frame), predictions, results[0].null, options.clusters)
+    noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
     n = int(frame.reference.shape[0])
     return CombinedResult(
         combined.statistic,
@@ -169,7 +169,10 @@ def calibration_test(
     )
 
 
-def _rows(predictions: Predictions, y: Any, frame: ViewFrame) -> Rows:
-    """Return targets and whitened residuals, averaged over draws of noise, for warnings."""
-    residuals = array_namespace(frame.reference).mean(frame.whitened[0], axis=0)
+def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
+    """Return targets and whitened residuals, or scores if no view whitens, averaged over draws of noise."""
+    xp = array_namespace(frame.reference)
+    if all(view.coordinates == "natural" for view in used):
+        return rows_of(predictions, y, xp.mean(frame.scores, axis=0))
+    residuals = xp.mean(frame.whitened[0], axis=0)
     return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))
