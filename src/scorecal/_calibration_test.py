@@ -13,14 +13,16 @@ from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
-from .resampling import Null, RandomSigns, as_options, with_clusters
-from .resampling.estimators import Estimator
+from .resampling import Null, RandomSigns, as_options, for_rows
+from .resampling.automatic import draws_per_resample
+from .resampling.estimators import Complete, Estimator
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
-from .views.combine import combine, shares_of
+from .views.combine import combine, shares_of, thinned
 from .views.evaluate import OwnFeatures, evaluate
 from .views.frame import ViewFrame, frame_of
 from .views.naming import blind_spots, message_of, seen_by
+from .views.redraw import ViewRedraw
 from .views.view import as_views
 
 
@@ -33,7 +35,7 @@ def calibration_test(
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
     estimator: str | Estimator = "complete",
-    null: str | Null | None = None,
+    null: str | Null | None = "auto",
     groups: Any = None,
     horizon: int | None = None,
     memory: float | None = None,
@@ -111,9 +113,11 @@ def calibration_test(
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    frames: dict[float, ViewFrame] = {0.0: frame_of(predictions, y, 0.0, generator, coordinates)}
-    frame = frames[0.0]
-    options = with_clusters(options, groups, horizon, int(frame.reference.shape[0]))
+    frame = frame_of(predictions, y, 0.0, generator, coordinates)
+    n, d = frame.reference.shape
+    options = for_rows(options, predictions, groups, horizon, n)
+    frame = replace(frame, clusters=options.clusters)
+    frames: dict[float, ViewFrame] = {0.0: frame}
     if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
     if views is None:
@@ -124,7 +128,7 @@ def calibration_test(
     shared: dict[Any, OwnFeatures] = {}
     for view in chosen:
         if view.noise not in frames:
-            frames[view.noise] = frame_of(predictions, y, view.noise, generator)
+            frames[view.noise] = replace(frame_of(predictions, y, view.noise, generator), clusters=options.clusters)
         evaluated = evaluate(view, frames[view.noise], generator, shared)
         if evaluated is not None:
             used.append(view)
@@ -134,21 +138,25 @@ def calibration_test(
         raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
     functions, bandwidths = zip(*found, strict=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
-    results = infer_all(functions, frame.reference, bandwidths, n_resamples, generator, options)
+    redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
+    parts = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
+    n_draws = parts * (n_resamples + 1) - 1
+    results = infer_all(functions, frame.reference, bandwidths, n_draws, generator, options, redraw=redraw)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),
         np.array([view.weight for view in used]),
         float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
         results[0].least_pvalue,
+        parts,
     )
+    own_null = (thinned(result.null_distribution, parts) for result in results)
     seen_views = tuple(
-        ViewResult(view.name, view.sees, r.statistic, own, adjusted, r.null_distribution, r.contributions)
-        for view, r, own, adjusted in zip(used, results, combined.own, combined.adjusted, strict=True)
+        ViewResult(view.name, view.sees, r.statistic, own, adjusted, draws, r.contributions)
+        for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
     noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
-    n = int(frame.reference.shape[0])
     return CombinedResult(
         combined.statistic,
         combined.pvalue,

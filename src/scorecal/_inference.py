@@ -1,6 +1,6 @@
 """Results from statistics: one pass of the engine, and the rank of the statistic among its null draws."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +9,10 @@ from array_api_compat import is_array_api_obj
 
 from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
 from .cautions import cautions_of, rows_of
-from .pairwise import Features, PairFunction, Statistic
-from .resampling import ComputeOptions, null_distributions, u_statistics, with_clusters
+from .pairwise import Average, Features, PairFunction, Redraw, Statistic
+from .parallel.progress import progress
+from .predictions import drawn_targets
+from .resampling import ComputeOptions, for_rows, null_distributions, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -20,6 +22,21 @@ def value_of(statistic: Statistic) -> Array:
     if has_values(value):
         check_overflow(as_float(value))
     return value
+
+
+def redraw_each(predictions: Any, n: int, of: Callable[[Array], Statistic]) -> Redraw:
+    """Return a function that draws n targets and recomputes the statistic `of` them, time and again."""
+
+    def redraw(n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+        found = []
+        with progress(n_draws, "draw", delay=2.0) as advance:
+            for targets in drawn_targets(predictions, n, n_draws, rng):
+                statistic = of(targets)
+                found.append(average([statistic.function], statistic.reference))
+                advance(1)
+        return array_namespace(found[0]).stack(found, axis=1)
+
+    return redraw
 
 
 def infer(
@@ -34,8 +51,9 @@ def infer(
 ) -> CalibrationResult:
     """Return the U-statistic, ranked among draws from its null distribution, with warnings on predictions and `y`."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
-    options = with_clusters(options, groups, horizon, int(statistic.reference.shape[0]))
-    (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options)
+    options = for_rows(options, predictions, groups, horizon, int(statistic.reference.shape[0]))
+    redraw = statistic.redraw
+    (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
     noticed = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null, options.clusters)
     return replace(result, coordinates=statistic.coordinates, warnings=(*result.warnings, *noticed))
 
@@ -48,6 +66,7 @@ def infer_all(
     rng: np.random.Generator,
     options: ComputeOptions,
     tile: int | None = None,
+    redraw: Redraw | None = None,
 ) -> list[CalibrationResult]:
     """Return several U-statistics, computed in one pass, each ranked among draws from its null distribution."""
     if not has_values(reference):
@@ -59,7 +78,7 @@ def infer_all(
         for names in bandwidths
     ]
     with without_gradients(reference):
-        totals = null_distributions(functions, reference, n_resamples, rng, options=options, tile=tile)
+        totals = null_distributions(functions, reference, n_resamples, rng, options=options, tile=tile, redraw=redraw)
     statistics, draws, contributions = (
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )

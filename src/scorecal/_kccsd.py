@@ -1,10 +1,12 @@
 """The kernel calibration-conditional Stein discrepancy: the statistic and its test."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ._inference import infer, value_of
+from ._inference import infer, redraw_each, value_of
 from ._lib.arrays import Array, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .coordinates import Coordinates
@@ -170,8 +172,17 @@ def kccsd_statistic(
 ) -> Statistic:
     """Return the function to average, from predictions, targets, kernels and coordinates."""
     located = locate(coordinates, predictions, y, rng)
+    of = _statistic_of(located, distribution_kernel, target_kernel, rng)
+    redraw = redraw_each(predictions, predictions.n, lambda drawn: of(locate(coordinates, predictions, drawn, rng)))
+    return of(located)._replace(redraw=redraw)
+
+
+def _statistic_of(
+    located: Located, distribution_kernel: Any, target_kernel: Any, rng: np.random.Generator
+) -> Callable[[Located], Statistic]:
+    """Return the statistic as a function of the targets; kernels between predictions are evaluated once."""
     if isinstance(distribution_kernel, OperatorFunction):
-        return _of_function(distribution_kernel, target_kernel, located)
+        return partial(_of_function, distribution_kernel, target_kernel)
     kernel = as_target_kernel(target_kernel)
     if isinstance(distribution_kernel, Operator):
         return _of_operator(distribution_kernel, kernel, located, rng)
@@ -181,10 +192,14 @@ def kccsd_statistic(
     if not (isinstance(between, Constant) and isinstance(kernel, FiniteRank)):  # that case needs no pairs
         gram, bandwidths = distribution_gram(between, located.predictions, located.scores, rng)
         grams = [gram]
-    width = target_bandwidth(kernel, located.targets)
-    function, reference = assemble(located.targets, located.scores, kernel, width, grams)
-    bandwidths = bandwidths if width is None else {"target": width, **bandwidths}
-    return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
+
+    def of(located: Located) -> Statistic:
+        width = target_bandwidth(kernel, located.targets)
+        function, reference = assemble(located.targets, located.scores, kernel, width, grams)
+        used = bandwidths if width is None else {"target": width, **bandwidths}
+        return Statistic(function, reference, used, located.coordinates, located.scores)
+
+    return of
 
 
 def _of_function(operator: OperatorFunction, target_kernel: Any, located: Located) -> Statistic:
@@ -196,7 +211,7 @@ def _of_function(operator: OperatorFunction, target_kernel: Any, located: Locate
 
 def _of_operator(
     operator: Operator, kernel: Radial | FiniteRank, located: Located, rng: np.random.Generator
-) -> Statistic:
+) -> Callable[[Located], Statistic]:
     if isinstance(kernel, FiniteRank):
         raise TypeError(f"`target_kernel` must be `kernels.Gaussian` or `IMQ` with `Operator`, but is {kernel!r}.")
     dim = located.predictions.dim
@@ -207,17 +222,15 @@ def _of_operator(
                 f"shape {tuple(matrix.shape)}."
             )
     found = [distribution_gram(between, located.predictions, located.scores, rng) for between, _ in operator.terms]
-    width = target_bandwidth(kernel, located.targets)
-    function, reference = assemble(
-        located.targets,
-        located.scores,
-        kernel,
-        width,
-        [gram for gram, _ in found],
-        [matrix for _, matrix in operator.terms],
-    )
-    bandwidths = {"target": width, **_numbered([names for _, names in found])}
-    return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
+    grams, matrices = [gram for gram, _ in found], [matrix for _, matrix in operator.terms]
+
+    def of(located: Located) -> Statistic:
+        width = target_bandwidth(kernel, located.targets)
+        function, reference = assemble(located.targets, located.scores, kernel, width, grams, matrices)
+        bandwidths = {"target": width, **_numbered([names for _, names in found])}
+        return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
+
+    return of
 
 
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:

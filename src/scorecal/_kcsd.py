@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._inference import infer, value_of
+from ._inference import infer, redraw_each, value_of
 from ._lib.arrays import Array, as_arrays, check_finite, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .coordinates import Coordinates
@@ -151,8 +151,13 @@ def ksd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     kernel = as_radial_kernel("target_kernel", target_kernel)
-    located = _locate_one(coordinates, predictions, y, rng)
-    return infer(_stein_statistic(located, kernel), predictions, y, n_resamples, rng, options, groups, horizon)
+
+    def of(targets: Any) -> Statistic:
+        return _stein_statistic(_locate_one(coordinates, predictions, targets, rng), kernel)
+
+    statistic = of(y)
+    statistic = statistic._replace(redraw=redraw_each(predictions, int(statistic.reference.shape[0]), of))
+    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
@@ -188,13 +193,18 @@ def kcsd_statistic(
     input_kernel = as_radial_kernel("input_kernel", input_kernel)
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     located = locate(coordinates, predictions, y, rng)
-    inputs, targets = as_arrays(x=x, y=located.targets)
+    inputs = as_arrays(x=x, y=located.targets)[0]
     inputs = inputs[:, None] if inputs.ndim == 1 else inputs
     if inputs.ndim != 2 or inputs.shape[0] != predictions.n or inputs.shape[1] == 0:
         raise ValueError(f"`x` must have shape (n, p) = ({predictions.n}, p), but has shape {tuple(inputs.shape)}.")
     check_finite("x", inputs)
-    (scores, _) = as_arrays(scores=located.scores, y=targets)
-    return _stein_statistic(located._replace(targets=targets, scores=scores), target_kernel, inputs, input_kernel)
+
+    def of(located: Located) -> Statistic:
+        targets, scores, _ = as_arrays(y=located.targets, scores=located.scores, x=inputs)
+        return _stein_statistic(located._replace(targets=targets, scores=scores), target_kernel, inputs, input_kernel)
+
+    redraw = redraw_each(predictions, predictions.n, lambda drawn: of(locate(coordinates, predictions, drawn, rng)))
+    return of(located)._replace(redraw=redraw)
 
 
 @ignore_overflow

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._inference import infer, value_of
+from ._inference import infer, redraw_each, value_of
 from ._lib.arrays import Array, accumulation_dtype, array_namespace, ignore_overflow, like
 from ._lib.checks import as_generator, check_count
 from .kernels import GFD, MMD, DistributionKernel, Radial
@@ -13,7 +13,7 @@ from .kernels.bandwidth import resolve_bandwidth, target_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import distribution_gram, gram_of
 from .kernels.protocol import as_distribution_kernel, as_radial_kernel
-from .pairwise import Product, ProductOfPairs, Statistic
+from .pairwise import Average, Product, ProductOfPairs, Statistic
 from .parallel.workers import Map
 from .predictions import MALA, Categorical, Predictions, Samplable, as_targets
 from .resampling.estimators import Estimator
@@ -176,14 +176,20 @@ def skce_statistic(
     target_kernel = as_radial_kernel("target_kernel", target_kernel)
     targets = as_targets(y, predictions)
     gram, bandwidths = distribution_gram(distribution_kernel, predictions, targets, rng)
-    bandwidth = target_bandwidth(target_kernel, targets)
-    # Of narrow predictions, four terms that are nearly equal leave little: no digit must be lost.
-    dtype = accumulation_dtype(targets)
-    targets = array_namespace(targets).astype(targets, dtype, copy=False)
-    width = like(bandwidth, targets)
-    surprise, how = surprise_of(predictions, targets, target_kernel, width, n_samples, sampler, rng)
-    function = ProductOfPairs((cast_gram(gram, dtype), surprise))
-    return Statistic(function, targets, {"target": bandwidth, **bandwidths}), how
+
+    def of(targets: Array) -> tuple[Statistic, dict[str, Any]]:
+        bandwidth = target_bandwidth(target_kernel, targets)
+        # Of narrow predictions, four terms that are nearly equal leave little: no digit must be lost.
+        dtype = accumulation_dtype(targets)
+        targets = array_namespace(targets).astype(targets, dtype, copy=False)
+        width = like(bandwidth, targets)
+        surprise, how = surprise_of(predictions, targets, target_kernel, width, n_samples, sampler, rng)
+        function = ProductOfPairs((cast_gram(gram, dtype), surprise))
+        return Statistic(function, targets, {"target": bandwidth, **bandwidths}), how
+
+    statistic, how = of(targets)
+    redraw = redraw_each(predictions, predictions.n, lambda drawn: of(as_targets(drawn, predictions))[0])
+    return statistic._replace(redraw=redraw), how
 
 
 def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKernel) -> tuple[Statistic, dict[str, Any]]:
@@ -200,5 +206,16 @@ def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKerne
     bandwidth = resolve_bandwidth(kernel.bandwidth, probabilities, residuals)
     gram = gram_of(probabilities, bandwidth, "gaussian")
     how = {"expectations": "classes", "acceptance": None}
-    function = ProductOfPairs((gram, Product(residuals, residuals)))
-    return Statistic(function, residuals, {"distribution": bandwidth}, errors=residuals), how
+
+    def of(residuals: Array) -> Statistic:
+        function = ProductOfPairs((gram, Product(residuals, residuals)))
+        return Statistic(function, residuals, {"distribution": bandwidth}, errors=residuals)
+
+    def redraw(n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+        found = []
+        for labels in predictions.sample(n_draws, rng):
+            statistic = of(predictions.residuals(labels))
+            found.append(average([statistic.function], statistic.reference))
+        return array_namespace(found[0]).stack(found, axis=1)
+
+    return of(residuals)._replace(redraw=redraw), how

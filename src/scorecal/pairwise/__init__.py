@@ -2,14 +2,16 @@
 
 from .algebra import ProductOfPairs, Remembered, SumOfPairs
 from .products import Differences, Product, half_distances, sum_of_differences
-from .protocol import Features, PairFunction, Statistic
+from .protocol import Average, Features, PairFunction, Redraw, Statistic
 
 __all__ = [
+    "Average",
     "Differences",
     "Features",
     "PairFunction",
     "Product",
     "ProductOfPairs",
+    "Redraw",
     "Remembered",
     "Statistic",
     "SumOfPairs",

@@ -1,8 +1,10 @@
 """Protocols of what a statistic averages: a function H of pairs of rows, or features f of rows with H = f_i.f_j."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from .._lib.arrays import Array
 
@@ -30,10 +32,15 @@ class Features:
     unskewed: bool = False
 
 
+Average = Callable[[Sequence[PairFunction | Features], Array], Array]  # of functions and a reference: statistics (V,)
+Redraw = Callable[[int, np.random.Generator, Average], Array]  # statistics (V, B) of B drawn data sets
+
+
 class Statistic(NamedTuple):
     """The function to average, an array that sets backend, device and dtype, the bandwidths and the coordinates.
 
-    `errors` (n, q) are what is known of the error of each row, such as scores, for warnings.
+    `errors` (n, q) are what is known of the error of each row, such as scores, for warnings. `redraw` computes the
+    statistic for targets that are drawn from the predictions.
     """
 
     function: PairFunction | Features
@@ -41,3 +48,4 @@ class Statistic(NamedTuple):
     bandwidths: Mapping[str, Any]
     coordinates: str = "identity"
     errors: Array | None = None
+    redraw: Redraw | None = None

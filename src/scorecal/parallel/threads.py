@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -38,7 +38,7 @@ def run_on_one_core(function: Callable[..., Result], *arguments: Any) -> Result:
         return function(*arguments)
 
 
-def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> Generator[Result, None, None]:
+def in_threads(work: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int) -> Generator[Result, None, None]:
     """Yield the results of the tasks in order, computed in threads of this process.
 
     Callers take turns at using all cores. Who finds them in use does one task after another in his own thread until

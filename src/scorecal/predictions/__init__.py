@@ -35,7 +35,7 @@ from .protocol import (
 )
 from .scores import ScoreFunction, Scores
 from .supports import Box, Simplex, Support, as_support, same_support
-from .targets import as_rows, as_targets, check_inside
+from .targets import as_rows, as_targets, check_can_be_drawn, check_inside, drawn_targets
 
 __all__ = [
     "MALA",
@@ -60,10 +60,12 @@ __all__ = [
     "as_rows",
     "as_support",
     "as_targets",
+    "check_can_be_drawn",
     "check_inside",
     "check_predictions",
     "describe",
     "draw_samples",
+    "drawn_targets",
     "evaluate_log_prob",
     "evaluate_score",
     "from_flowjax",

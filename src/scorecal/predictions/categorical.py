@@ -46,6 +46,12 @@ class Categorical:
     def n_classes(self) -> int:
         return int(self.probabilities.shape[1])
 
+    def sample(self, n_samples: int, rng: Any = None) -> np.ndarray:
+        """Drawn classes, integers of shape (n_samples, n)."""
+        edges = np.cumsum(to_numpy(self.probabilities), axis=1)
+        u = np.random.default_rng(rng).random((n_samples, self.n, 1)) * edges[:, -1:]
+        return np.asarray(np.sum(u >= edges[:, :-1], axis=2))
+
     def residuals(self, y: Any) -> Array:
         """Observed classes `y` as one-hot rows, minus the probabilities: (n, K)."""
         if not has_values(y):

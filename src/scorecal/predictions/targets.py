@@ -1,14 +1,17 @@
 """Conversion and checks of targets."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy
 from .._lib.warn import warn_user
-from .capabilities import support_of
-from .protocol import Predictions, check_predictions, held_array
+from .capabilities import Noised, Samplable, support_of
+from .protocol import Predictions, check_predictions, draw_samples, held_array, without_draws
 from .supports import Support
+
+_FLOATS_AT_ONCE = 2**22
 
 
 def as_rows(y: Any, predictions: Predictions) -> Array:
@@ -38,6 +41,30 @@ def as_targets(y: Any, predictions: Predictions) -> Array:
     if has_values(targets) and bool(xp.all(targets == targets[:1, :])):
         warn_user("`y` is constant: all targets are equal. Likely cause: the wrong column was given.")
     return targets
+
+
+def check_can_be_drawn(predictions: Any) -> None:
+    """Raise, by name, unless targets can be drawn from the predictions."""
+    if not isinstance(predictions, Samplable) or isinstance(predictions, Noised):
+        missing = "`sample(n_samples, rng)` is missing from" if not isinstance(predictions, Samplable) else "these are"
+        raise TypeError(
+            f'`null="simulate"` draws targets from the predictions, but {missing} {without_draws(predictions)}. '
+            '`null="signs"` needs scores only.'
+        )
+
+
+def drawn_targets(predictions: Any, n: int, n_draws: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield `n_draws` sets of n targets, each a draw from its own prediction, or all from the only one."""
+    check_can_be_drawn(predictions)
+    at_once = max(1, min(n_draws, _FLOATS_AT_ONCE // (n * getattr(predictions, "dim", 1))))
+    for start in range(0, n_draws, at_once):
+        size = min(at_once, n_draws - start)
+        if predictions.n < n:
+            draws = draw_samples(predictions, size * n, rng)
+            yield from array_namespace(draws).reshape(draws, (size, n, -1))
+        else:
+            draws = draw_samples(predictions, size, rng)
+            yield from (draws[:, k, ...] for k in range(size))
 
 
 def check_inside(y: Array, support: Support) -> None:

@@ -2,7 +2,7 @@
 
 from .engine import null_distributions, u_statistics
 from .nulls import Null, RandomSigns, UStatistics
-from .options import ComputeOptions, as_options, with_clusters
+from .options import ComputeOptions, as_options, for_rows
 
 __all__ = [
     "ComputeOptions",
@@ -10,7 +10,7 @@ __all__ = [
     "RandomSigns",
     "UStatistics",
     "as_options",
+    "for_rows",
     "null_distributions",
     "u_statistics",
-    "with_clusters",
 ]

@@ -7,17 +7,18 @@ n and B.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import is_jax_array, is_numpy_array
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow, like, to_numpy
 from .._lib.cores import cpu_count
-from ..pairwise import Features, PairFunction
+from ..pairwise import Features, PairFunction, Redraw
 from ..pairwise.sums import PairSums, add_up
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
@@ -26,7 +27,7 @@ from .estimators import pairing_of
 from .features import FeatureSums, cluster_sums, feature_sums, u_statistic_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
-from .nulls import RandomSigns, StudentT, UStatistics, as_null, distribution_of
+from .nulls import Averages, RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
 from .signs import PlacedSigns, Signs
@@ -48,19 +49,23 @@ def null_distributions(
     *,
     options: ComputeOptions = _DEFAULT,
     tile: int | None = None,
+    redraw: Redraw | None = None,
 ) -> UStatistics:
     """Return several U-statistics of the same rows, each with `n_resamples` draws under the null hypothesis.
 
     The estimator may replace the functions; its draws come before those of the null. Without a null in the options, it
-    is the estimator's own; but random signs for features, which average all pairs.
+    is the estimator's own; but random signs for features, which average all pairs. `redraw` serves nulls that draw
+    targets from the predictions.
     """
     pairing = pairing_of(options.estimator, int(reference.shape[0]), options.labels)
+    before = deepcopy(rng)
     applied = [options.estimator.apply(function, rng) for function in functions]
     if not all(isinstance(each, Features) or hasattr(each, "floats_per_pair") for each in applied):
         raise TypeError(
             f"`estimator` must return a function from `apply(function, rng)`, unlike {options.estimator!r}."
         )
-    null, of_rows = options.null, [isinstance(function, Features) for function in applied]
+    null: Any = options.null
+    of_rows = [isinstance(function, Features) for function in applied]
     if null is None:
         null = RandomSigns() if all(of_rows) else as_null(options.estimator.null()) or RandomSigns()
     if isinstance(null, StudentT) and (any(of_rows) or len(of_rows) > 1):
@@ -68,7 +73,19 @@ def null_distributions(
             "`null` must not be `StudentT` here: it is for one statistic that averages pairs inside blocks of rows. "
             "Kernels of finite rank average all pairs, and `calibration_test` combines several statistics."
         )
-    averages = partial(u_statistics, applied, reference, options=options, tile=tile)
+
+    def redrawn(n_resamples: int, rng: np.random.Generator) -> Array:
+        """Statistics of drawn targets, with the same random numbers of the estimator as for the observed ones."""
+
+        def average(functions: Sequence[PairFunction | Features], reference: Array) -> Array:
+            same = deepcopy(before)
+            applied = [options.estimator.apply(function, same) for function in functions]
+            return u_statistics(applied, reference, options=options, tile=tile).statistic
+
+        return redraw(n_resamples, rng, average)  # type: ignore[misc]
+
+    average = partial(u_statistics, applied, reference, options=options, tile=tile)
+    averages = Averages(average, None if redraw is None else redrawn)
     return distribution_of(null, averages, pairing, len(applied), n_resamples, rng)
 
 

@@ -80,18 +80,10 @@ def u_statistic_of(
     n = blocks[-1].stop
     per_row = n_counted / n  # n - 1, if all pairs count
     xp = array_namespace(sums.plain)
-    # Below this value cubes underflow: targets are too far away for the test functions.
-    least = float(xp.finfo(sums.squares.dtype).smallest_normal) ** 0.65 if features.unskewed else 0.0
-    zero = sums.squares <= least
-    squares = xp.where(zero, xp.ones_like(sums.squares), sums.squares)
-    units = xp.where(zero, xp.zeros_like(squares), 1.0 / squares if features.largest else xp.ones_like(squares) / n)
+    squares, units = _units(features, sums.squares, n)
 
     def statistic(plain: Array, cubes: Array) -> Array:
-        bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
-        parts = bent**2 * units[:, None]
-        if features.largest:  # among features that are not zero in all rows
-            return (xp.max(parts, axis=0) - 1.0) / per_row
-        return (xp.sum(parts, axis=0) - xp.sum(sums.squares) / n) / per_row
+        return statistic_of_sums(features, plain, sums.squares[:, None], cubes, n, n_counted)
 
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
@@ -113,6 +105,29 @@ def u_statistic_of(
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / per_row
     return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares)
+
+
+def statistic_of_sums(features: Features, plain: Array, squares: Array, cubes: Array, n: int, n_counted: int) -> Array:
+    """Return the statistic (...,) of sums over n rows of f, f^2 and f^3, (q, ...); cubes are used if `unskewed`."""
+    xp, per_row = array_namespace(plain), n_counted / n
+    positive, units = _units(features, squares, n)
+    bent = plain + hall_correction(plain, cubes, positive) * cubes if features.unskewed else plain
+    parts = bent**2 * units
+    if features.largest:  # among features that are not zero in all rows
+        return (xp.max(parts, axis=0) - 1.0) / per_row
+    return (xp.sum(parts, axis=0) - xp.sum(squares, axis=0) / n) / per_row
+
+
+def _units(features: Features, squares: Array, n: int) -> tuple[Array, Array]:
+    """Return the sums of squares, positive ones, and the unit of each squared sum: zero for features that vanish."""
+    xp = array_namespace(squares)
+    # Below this value cubes underflow: targets are too far away for the test functions.
+    least = float(xp.finfo(squares.dtype).smallest_normal) ** 0.65 if features.unskewed else 0.0
+    zero = squares <= least
+    positive = xp.where(zero, xp.ones_like(squares), squares)
+    return positive, xp.where(
+        zero, xp.zeros_like(squares), 1.0 / positive if features.largest else xp.ones_like(squares) / n
+    )
 
 
 def cluster_sums(features: Sequence[Features], blocks: list[slice], labels: np.ndarray) -> list[Array]:

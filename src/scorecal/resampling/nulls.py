@@ -11,7 +11,7 @@ from .._lib.checks import by_name
 from .pairing import Pairing
 from .signs import Signs, pack_signs
 
-__all__ = ["Null", "RandomSigns", "Signs", "StudentT", "UStatistics", "pack_signs"]
+__all__ = ["Null", "RandomSigns", "Signs", "Simulate", "StudentT", "UStatistics", "pack_signs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,21 @@ class UStatistics:
     null_name: str = ""
 
 
-Averages = Callable[[Signs | None], UStatistics]  # one pass over rows and pairs, with signs or without
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """One pass over rows and pairs, with signs or without: what a null is given to call."""
+
+    average: Callable[[Signs | None], UStatistics]
+    redraw: Callable[[int, np.random.Generator], Array] | None = None
+
+    def __call__(self, signs: Signs | None) -> UStatistics:
+        return self.average(signs)
+
+    def redrawn(self, n_resamples: int, rng: np.random.Generator) -> Array:
+        """Return the statistics (V, B) of B data sets whose targets are draws from the predictions."""
+        if self.redraw is None:
+            raise TypeError('`null="simulate"` is for the tests of predictions, which draw targets from them.')
+        return self.redraw(n_resamples, rng)
 
 
 @runtime_checkable
@@ -71,6 +85,7 @@ class Null(Protocol):
             `averages(signs)` makes one pass over rows and pairs and returns `UStatistics` whose null draws are the
             averages of e_i e_j H_ij, one for each column of the signs e; `averages(None)` leaves `null` None, to be set
             by `dataclasses.replace`. It takes `Signs` only, as `pack_signs` makes them, no other multipliers.
+            `averages.redrawn(n_resamples, rng)` returns the statistics (V, B) of targets drawn from the predictions.
         pairing : Pairing
             The pairs that are averaged; `pairing.n` is the number of rows, and `pairing.n_clusters` that of signs in a
             draw: as many, or one for each group or block of rows, if the test has `groups` or `horizon`.
@@ -94,6 +109,27 @@ class RandomSigns:
         self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
     ) -> UStatistics:
         return averages(self.draw(pairing.n_clusters, n_resamples, rng))
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """Targets drawn from the predictions, with the whole statistic recomputed: exact for any n and any statistic.
+
+    It needs predictions that can be sampled, and rows that are independent given all predictions.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Seed of the draws, the same whatever the `rng` of a test; by default, draws come from that `rng`.
+    """
+
+    seed: int | None = None
+
+    def distribution(
+        self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
+    ) -> UStatistics:
+        rng = rng if self.seed is None else np.random.default_rng(self.seed)
+        return replace(averages(None), null=averages.redrawn(n_resamples, rng))
 
 
 @dataclass(frozen=True)
@@ -158,12 +194,12 @@ def distribution_of(
     return replace(totals, null_name=name_of(null))
 
 
-_BY_NAME: dict[str, Null] = {"signs": RandomSigns(), "student-t": StudentT()}
+_BY_NAME: dict[str, Null] = {"signs": RandomSigns(), "simulate": Simulate(), "student-t": StudentT()}
 
 
 def name_of(null: Null) -> str:
     """Return the name of a null on a result: that of its class, if it is not one of ours."""
-    return next((name for name, known in _BY_NAME.items() if known == null), type(null).__name__)
+    return next((name for name, known in _BY_NAME.items() if type(known) is type(null)), type(null).__name__)
 
 
 def as_null(null: Any) -> Null | None:

@@ -2,30 +2,31 @@
 
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..parallel.workers import Map, check_workers
+from .automatic import automatic_null
 from .clusters import Clusters, clusters_of
 from .estimators import Complete, Estimator, as_estimator
-from .nulls import Null, RandomSigns, StudentT, as_null, name_of
+from .nulls import Null, RandomSigns, Simulate, StudentT, as_null, name_of
 
 _LEAST_MEMORY = 2**20
-_FOR_INDEPENDENT_ROWS = (StudentT,)
+_FOR_INDEPENDENT_ROWS = (Simulate, StudentT)
 
 
 @dataclass(frozen=True)
 class ComputeOptions:
     """The checked keyword arguments of these names, which all tests share.
 
-    `null` None: the estimator's own. `memory` is in bytes, for the tiles of each process; None: a default. `workers`
-    None: threads of this process. With `precision` "mixed", float32 data on a GPU are multiplied with signs in float16.
-    `clusters` None: rows are independent, and in no order.
+    `null` None: the estimator's own; "auto": `for_rows` chooses. `memory` is in bytes, for the tiles of each process;
+    None: a default. `workers` None: threads of this process. With `precision` "mixed", float32 data on a GPU are
+    multiplied with signs in float16. `clusters` None: rows are independent, and in no order.
     """
 
     estimator: Estimator = field(default_factory=Complete)
-    null: Null | None = None
+    null: Null | Literal["auto"] | None = None
     memory: int | None = None
     workers: int | Map | None = None
     precision: str = "mixed"
@@ -48,12 +49,16 @@ def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: 
         raise ValueError(f"`precision` must be 'mixed' or 'full', but is {precision!r}.")
     if workers is not None:
         check_workers(workers)
-    return ComputeOptions(as_estimator(estimator), as_null(null), memory, workers, precision)
+    chosen: Any = null if isinstance(null, str) and null == "auto" else as_null(null)
+    return ComputeOptions(as_estimator(estimator), chosen, memory, workers, precision)
 
 
-def with_clusters(options: ComputeOptions, groups: Any, horizon: Any, n: int) -> ComputeOptions:
+def for_rows(options: ComputeOptions, predictions: Any, groups: Any, horizon: Any, n: int) -> ComputeOptions:
     """Return the options for n rows with these arguments; raise where a null is for independent rows only."""
     clusters = clusters_of(groups, horizon, n)
+    if options.null == "auto":
+        null = automatic_null(predictions, options.estimator, n) if clusters is None else RandomSigns()
+        options = replace(options, null=null)
     if clusters is None:
         return options
     if isinstance(options.null, _FOR_INDEPENDENT_ROWS):

@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
+import numpy as np
+
 from .._lib.arrays import Array, array_namespace, like
 from .._lib.checks import check_count
 from .._lib.special import special
+from .._lib.tabulate import Tabulated, tabulate
 
+_FAR = 9.0  # beyond it, ranks of normal numbers are 0 or 1 to 1e-18
 _LARGE = 1e3  # beyond it, 1 / y is Mills' ratio to a relative error of 1e-6
 
 
@@ -50,6 +54,10 @@ class Rank:
         # F / density, with F = rank (1 - rank) times a polynomial.
         return value + special("ndtr", size) * mills * integral * (scores + targets)
 
+    def normal_features(self, targets: np.ndarray) -> np.ndarray:
+        """Features of standard normal targets, whose scores are minus the targets, to some 1e-7."""
+        return _normal_rank(self.order)(targets)
+
 
 @dataclass(frozen=True)
 class RadialRank:
@@ -64,6 +72,7 @@ class RadialRank:
     """
 
     order: int = 1
+    radial: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count("order", self.order)
@@ -86,6 +95,28 @@ class RadialRank:
         value, integral = _legendre(self.order, inside)
         trace = xp.sum(scores * targets, axis=1, keepdims=True)
         return value + ratio * integral * (trace + squared)
+
+    def normal_features(self, targets: np.ndarray) -> np.ndarray:
+        """Features of standard normal targets, whose scores are minus the targets, to some 1e-7."""
+        radius = np.sqrt(np.einsum("nd,nd->n", targets, targets))
+        return _normal_radial_rank(self.order, targets.shape[1])(radius)[:, None]
+
+
+@cache
+def _normal_rank(order: int) -> Tabulated:
+    """The normalised polynomial of the rank among draws from N(0, 1), as a function of the target."""
+    return tabulate(lambda x: _horner(_coefficients(order)[0], 2.0 * special("ndtr", x) - 1.0), -_FAR, _FAR)
+
+
+@cache
+def _normal_radial_rank(order: int, d: int) -> Tabulated:
+    """The normalised polynomial of the rank among draws from N(0, I), as a function of the radius."""
+
+    def value(radius: np.ndarray) -> np.ndarray:
+        rank = special("gammainc", 0.5 * d + 0.0 * radius, 0.5 * radius**2)
+        return np.asarray(_horner(_coefficients(order)[0], 2.0 * rank - 1.0))
+
+    return tabulate(value, 0.0, math.sqrt(d) + _FAR)
 
 
 def _legendre(order: int, rank: Array) -> tuple[Array, Array]:

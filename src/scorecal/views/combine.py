@@ -26,7 +26,12 @@ class Combined:
 
 
 def combine(
-    statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float = 0.0, least_pvalue: float = 0.0
+    statistics: np.ndarray,
+    null: np.ndarray,
+    weights: np.ndarray,
+    precision: float = 0.0,
+    least_pvalue: float = 0.0,
+    parts: int = 1,
 ) -> Combined:
     """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), weights (V,).
 
@@ -34,15 +39,24 @@ def combine(
     view, and are put in order by their smallest one, over its weight. A rule that treats all replicates alike is valid
     whatever it is. By ranks alone, V views would have V replicates that come first, and p could not fall below about
     V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
+
+    With `parts` (B + 1) - 1 draws, the result has B, every so many of those in order, and p-values are rounded up.
     """
     pvalue, statistic, draws, own, adjusted = _ranked(statistics, null, weights, precision)
-    parts = [null[:, k::_N_PARTS] for k in range(_N_PARTS)] if null.shape[1] >= 10 * _N_PARTS else []
-    apart = [_ranked(statistics, part, weights, precision)[0] for part in parts]
+    some = [null[:, k::_N_PARTS] for k in range(_N_PARTS)] if null.shape[1] >= 10 * _N_PARTS else []
+    apart = [_ranked(statistics, part, weights, precision)[0] for part in some]
     error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
     # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
     error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
-    own, adjusted = np.maximum(own, least_pvalue), np.maximum(adjusted, least_pvalue)
-    return Combined(statistic, draws, max(pvalue, least_pvalue), own, adjusted, error)
+    n_values = (null.shape[1] + 1) // parts
+    rounded = [np.ceil(np.asarray(p) * n_values - 1e-6) / n_values for p in (pvalue, own, adjusted)]
+    combined, own, adjusted = (np.maximum(p, least_pvalue) for p in rounded)
+    return Combined(statistic, thinned(draws, parts), float(combined), own, adjusted, error)
+
+
+def thinned(draws: np.ndarray, parts: int) -> np.ndarray:
+    """Return every `parts`-th of the draws in order: ranks among them are those among all, rounded up."""
+    return draws if parts == 1 else np.asarray(np.sort(draws)[::-1][parts - 1 :: parts])
 
 
 def _ranked(

@@ -97,7 +97,9 @@ def _pairs(view: View, frame: ViewFrame, rng: np.random.Generator) -> Averaged:
     targets, scores = (part[0, ...] for part in frame.at(view.coordinates)[:2])
     in_frame = view.coordinates != "natural"
     predictions = frame.framed if in_frame else frame.predictions
-    gram, bandwidths = distribution_gram(between, predictions, scores, rng)
+    if view.name not in frame.grams:
+        frame.grams[view.name] = distribution_gram(between, predictions, scores, rng)
+    gram, bandwidths = frame.grams[view.name]
     width = target_bandwidth(kernel, targets)
     function: Any
     owner = f"view {view.name!r}"

@@ -1,0 +1,73 @@
+"""The statistic of a view that compares pairs, for many drawn data sets of the same predictions.
+
+The kernel between predictions is one n x n matrix for all of them. With a Gaussian kernel of fixed bandwidth between
+targets, each data set costs two products, an exponential and two sums over n x n numbers: up to some 2000 rows, less
+than random frequencies, which need as many sines for the same power.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._lib.arrays import Array, array_namespace, full_product, like
+from ..kernels import Gaussian
+from ..kernels.gram import Gram
+from .frame import ViewFrame
+from .view import View
+
+_MOST_ROWS, _PAIRS_AT_ONCE = 2000, 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class DensePairs:
+    """U-statistics of H = k(P_i, P_j) h(y_i, y_j), from the matrix of k with zeros on its diagonal."""
+
+    gram: Array  # (n, n)
+    bandwidth: float
+
+    def __call__(self, targets: Array, scores: Array) -> Array:
+        """Return the statistics (m,) of targets and scores (m, n, d), a few data sets at a time."""
+        m, n, _ = targets.shape
+        size = max(1, _PAIRS_AT_ONCE // n**2)
+        some = [slice(k, min(k + size, m)) for k in range(0, m, size)]
+        return array_namespace(targets).concat([self._of(targets[k, ...], scores[k, ...]) for k in some])
+
+    def _of(self, targets: Array, scores: Array) -> Array:
+        """For the bilinear form, u_i.u_j + y_i.y_j + a_i + a_j, see `statistics.stein`."""
+        xp, n, d = array_namespace(self.gram), self.gram.shape[0], targets.shape[2]
+        x, y = targets / self.bandwidth, targets / self.bandwidth**2
+        norms = -0.5 * xp.sum(x**2, axis=2, keepdims=True)
+        own = xp.sum(scores * y - y**2, axis=2, keepdims=True) + 0.5 * d / self.bandwidth**2
+        u, ones = scores - y, xp.ones_like(own)
+
+        def product(left: list[Array], right: list[Array]) -> Array:
+            return full_product(xp.concat(left, axis=2), xp.concat(right, axis=2).mT)
+
+        block = xp.exp(product([x, norms, ones], [x, ones, norms])) * self.gram
+        block = block * product([u, y, own, ones], [u, y, ones, own])
+        return xp.sum(block, axis=(1, 2)) / (n * (n - 1))
+
+
+def is_dense(view: View, frame: ViewFrame) -> bool:
+    """Return whether the pairs of a view can be computed from one matrix of all predictions."""
+    kernel: Any = view.target_kernel
+    return (
+        not view.finite_rank
+        and isinstance(kernel, Gaussian)
+        and not isinstance(kernel.bandwidth, str)
+        and frame.reference.shape[0] <= _MOST_ROWS
+    )
+
+
+def dense_pairs(view: View, frame: ViewFrame) -> DensePairs:
+    """Return the statistic of a view as a function of targets; its kernel has been evaluated for the observed ones."""
+    gram: Gram = frame.grams[view.name][0]
+    n = frame.reference.shape[0]
+    every = slice(0, n)
+    block = gram(every, every)
+    kept = frame.kept if view.coordinates != "natural" else None
+    if kept is not None:
+        block = block * full_product(kept, kept.mT)
+    kernel: Any = view.target_kernel
+    return DensePairs(block * like(1.0 - np.eye(n), block), float(kernel.bandwidth))

@@ -1,0 +1,178 @@
+"""Statistics of views for targets that are drawn from the predictions: the exact null distribution.
+
+A data set whose targets are draws from its predictions is, if these are calibrated, like the observed one. What depends
+on the predictions alone (whitening, traits, kernels between predictions) is computed once, and all else for each draw.
+Features are functions of one row, so that many data sets are stacked, and their sums over rows taken at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_numpy_array
+
+from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow, to_numpy
+from .._lib.cores import cpu_count
+from ..coordinates import Coordinates
+from ..coordinates.locate import locate_all, noised
+from ..pairwise import Average, Features
+from ..parallel.progress import progress
+from ..parallel.threads import in_threads
+from ..predictions import Noised, check_can_be_drawn, drawn_targets
+from ..resampling.features import statistic_of_sums
+from ..statistics import stein_features
+from .dense_pairs import DensePairs, dense_pairs, is_dense
+from .evaluate import evaluate
+from .frame import N_NOISE_DRAWS, ViewFrame
+from .normal_draws import normal_draws
+from .view import Gain, Shares, Traits, View
+
+_ROWS_AT_ONCE = 2**14  # few enough for the features of all views to stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class ViewRedraw:
+    """Function that draws targets from `predictions` and returns the statistics of all views, (V, B)."""
+
+    views: Sequence[View]
+    frames: Mapping[float, ViewFrame]  # by noise
+    predictions: Any
+    coordinates: Coordinates | None
+    all_pairs: bool  # averaged by views that compare pairs
+
+    def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+        frame = self.frames[0.0]
+        check_can_be_drawn(self.predictions)
+        dense = {view.name: dense_pairs(view, frame) for view in self.views if self.all_pairs and is_dense(view, frame)}
+        if self.coordinates is None:
+            normal = normal_draws(self.views, frame, self.predictions, dense)
+            if normal is not None:
+                return normal.statistics(n_draws, int(rng.integers(2**63)))
+        slow = [view for view in self.views if view.name not in dense and not stacks(view)]
+        found: dict[str, list[Array]] = {view.name: [] for view in self.views}
+        n_threads = cpu_count() if is_numpy_array(frame.reference) else 1
+        with progress(n_draws, "draw", delay=2.0) as advance:
+            work = partial(_of_stack, self.views, dense)
+            for stack, statistics in in_threads(work, self._stacks(n_draws, rng), n_threads):
+                for name, row in statistics.items():
+                    found[name].append(row)
+                if slow:
+                    rows = [average(*_of_one(slow, stack, k, rng)) for k in range(stack.size)]
+                    for v, view in enumerate(slow):
+                        found[view.name] += [row[v : v + 1] for row in rows]
+                advance(stack.size)
+        return np.stack([np.concatenate([to_numpy(part) for part in found[view.name]]) for view in self.views])
+
+    def _stacks(self, n_draws: int, rng: np.random.Generator) -> Iterator["Stack"]:
+        """Yield draws, a few at a time."""
+        n = self.predictions.n
+        n_noise = N_NOISE_DRAWS if len(self.frames) > 1 else 1
+        size = max(1, _ROWS_AT_ONCE // (n * n_noise))
+        draws: list[Array] = []
+        for k, targets in enumerate(drawn_targets(self.predictions, n, n_draws, rng)):
+            draws.append(targets)
+            if len(draws) == size or k == n_draws - 1:
+                frames = {
+                    noise: _redrawn(frame, self.predictions, noise, draws, self.coordinates, rng)
+                    for noise, frame in self.frames.items()
+                }
+                yield Stack(len(draws), frames)
+                draws = []
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Several drawn data sets, in frames with targets and scores (size * S, n, d), S draws of noise for each."""
+
+    size: int
+    frames: Mapping[float, ViewFrame]
+    _features: dict[Any, Array] = field(default_factory=dict, init=False)
+
+    def features(self, view: View) -> Array:
+        """Features (size, n, q) of the view's kernel between targets."""
+        key = (view.coordinates, view.noise, id(view.target_kernel))
+        if key not in self._features:
+            self._features[key] = self._evaluate(view)
+        return self._features[key]
+
+    def _evaluate(self, view: View) -> Array:
+        frame = self.frames[view.noise]
+        if isinstance(view.target_kernel, Shares):
+            return frame.stacked_surplus
+        targets, scores, shares = frame.stacked_at(view.coordinates, self.size)
+        xp = array_namespace(targets)
+        points, slopes = (xp.reshape(part, (-1, part.shape[-1])) for part in (targets, scores))
+        found = stein_features(view.target_kernel, points, slopes, f"view {view.name!r}")
+        return xp.sum(xp.reshape(found, (*targets.shape[:-1], -1)) * shares, axis=1)
+
+
+def stacks(view: View) -> bool:
+    """Return whether the sums of a view's features are known for many draws at once."""
+    return (
+        view.finite_rank
+        and (hasattr(view.target_kernel, "features") or isinstance(view.target_kernel, Shares))
+        and (not hasattr(view.distribution_kernel, "combine") or isinstance(view.distribution_kernel, Traits | Gain))
+    )
+
+
+def _redrawn(
+    frame: ViewFrame,
+    predictions: Any,
+    noise: float,
+    draws: Sequence[Array],
+    coordinates: Coordinates | None,
+    rng: np.random.Generator,
+) -> ViewFrame:
+    """The frame with drawn targets in place of the observed ones."""
+    if noise:
+        predictions = predictions.noisy(noise)
+    if isinstance(predictions, Noised):
+        draws = [points for each in draws for points in noised(predictions, each, rng, N_NOISE_DRAWS)]
+    located = locate_all(coordinates, predictions, draws)
+    xp, dtype = array_namespace(frame.targets), frame.targets.dtype
+    return frame.redrawn(*(xp.astype(part, dtype, copy=False) for part in (located.targets, located.scores)))
+
+
+@ignore_overflow
+def _of_stack(views: Sequence[View], dense: Mapping[str, DensePairs], stack: Stack) -> tuple[Stack, dict[str, Array]]:
+    """Statistics (size,) of the views that stack, by name."""
+    found = {view.name: _statistics(view, stack) for view in views if stacks(view)}
+    for view in views:
+        if view.name in dense:
+            found[view.name] = dense[view.name](*stack.frames[0.0].at(view.coordinates)[:2])
+    return stack, found
+
+
+def _statistics(view: View, stack: Stack) -> Array:
+    frame, features = stack.frames[view.noise], stack.features(view)
+    n, between = features.shape[1], view.distribution_kernel
+    powers: list[Array] = _powers(features)
+    xp = array_namespace(features)
+    if isinstance(between, Traits):
+        sums = [full_product((frame.traits**k).mT, power) for k, power in enumerate(powers, 1)]
+    else:
+        if isinstance(between, Gain):
+            along = xp.sum(features * frame.directions[view.coordinates], axis=2, keepdims=True)
+            powers = _powers(along)
+        sums = [xp.sum(power, axis=1) for power in powers]
+    plain, squares, cubes = (xp.reshape(part, (stack.size, -1)).mT for part in sums)
+    return statistic_of_sums(Features(features, view.largest, unskewed=True), plain, squares, cubes, n, n * (n - 1))
+
+
+def _powers(features: Array) -> list[Array]:
+    squares = features * features
+    return [features, squares, squares * features]
+
+
+def _of_one(views: Sequence[View], stack: Stack, k: int, rng: np.random.Generator) -> tuple[list[Any], Array]:
+    """Functions of the other views for one draw, and their reference."""
+    functions = []
+    for view in views:
+        frame = stack.frames[view.noise]
+        n_noise = frame.targets.shape[0] // stack.size
+        some = slice(k * n_noise, (k + 1) * n_noise)
+        evaluated = evaluate(view, frame.redrawn(frame.targets[some, ...], frame.scores[some, ...]), rng, {})
+        functions.append(evaluated[0])  # type: ignore[index]
+    return functions, stack.frames[0.0].reference
