@@ -8,6 +8,7 @@ import stat
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,17 @@ from .table import InputError
 from .words import in_options
 
 _MOST_FOR_COMPLETE = 20_000
+_OF_THE_RESULT = (
+    "statistic",
+    "pvalue",
+    "pvalue_error",
+    "null",
+    "n",
+    "message",
+    "warnings",
+    "seen",
+    "cannot_see",
+)
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
@@ -142,6 +154,8 @@ def _test(chosen: argparse.Namespace) -> int:
                 n_resamples=chosen.n_resamples,
                 rng=chosen.seed,
             )
+            noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
+            result = replace(result, warnings=noticed)
             names = chosen.target or None
             diagnosis = diagnose(
                 predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
@@ -235,7 +249,7 @@ def _as_json(
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
     where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
     found = {
-        **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
+        **{name: getattr(result, name) for name in _OF_THE_RESULT},
         "dropped": n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
