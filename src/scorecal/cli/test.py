@@ -6,7 +6,7 @@ import math
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .._calibration_test import calibration_test
 from .._lib.files import check_writable, write_whole
 from ..coverage import expected_coverage
@@ -23,6 +22,7 @@ from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian
 from ..report import report_html
 from ..results import CombinedResult
+from .as_json import as_json
 from .files import source_of
 from .memory import check_draws
 from .options import MOST_DRAWS, MOST_STEPS, count, level, seed
@@ -33,17 +33,6 @@ from .table import InputError
 from .words import in_options
 
 _MOST_FOR_COMPLETE = 20_000
-_OF_THE_RESULT = (
-    "statistic",
-    "pvalue",
-    "pvalue_error",
-    "null",
-    "n",
-    "message",
-    "warnings",
-    "seen",
-    "cannot_see",
-)
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
@@ -210,7 +199,7 @@ def _tell(
 ) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
-        text = json.dumps(_as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False)
+        text = json.dumps(as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False)
         text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
@@ -241,52 +230,3 @@ def _report(
         alpha=chosen.alpha,
         settings={"file": chosen.file, **how_read, "estimator": estimator, "seed": chosen.seed},
     )
-
-
-def _as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
-) -> dict[str, Any]:
-    per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
-    where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
-    found = {
-        **{name: getattr(result, name) for name in _OF_THE_RESULT},
-        "dropped": n_dropped,
-        "rejected": result.rejects(chosen.alpha),
-        "alpha": chosen.alpha,
-        "views": [
-            {name: getattr(view, name) for name in ("name", "sees", "pvalue", "adjusted_pvalue")}
-            for view in result.views
-        ],
-        "dimensions": [{"name": name, "bias": off, "confidence_ratio": ratio} for name, off, ratio in per_dimension],
-        "correlations": [
-            {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
-            for pair in diagnosis.correlations
-        ],
-        "where": where
-        and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
-        | {name: getattr(where, name) for name in sizes},
-        "settings": {
-            "file": str(chosen.file),
-            "group": chosen.group,
-            "time": chosen.time,
-            "horizon": horizon_of(chosen),
-            "null": chosen.null,
-            "estimator": estimator,
-            "n_resamples": chosen.n_resamples,
-            "seed": chosen.seed,
-            "scorecal": __version__,
-        },
-    }
-    plain: dict[str, Any] = _plain(found)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    """The value in types of JSON, which has no NaN: estimates become objects, and numbers that are not finite None."""
-    if hasattr(value, "_asdict"):
-        return _plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
