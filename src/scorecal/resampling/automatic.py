@@ -19,7 +19,8 @@ _NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 2 * 10**8, 20
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int) -> Null:
     """Return draws from the predictions where these can be sampled and rows are few enough, otherwise signs."""
-    if not isinstance(predictions, Samplable) or isinstance(predictions, Noised) or not isinstance(estimator, Complete):
+    drawn = isinstance(predictions, Samplable) and not isinstance(predictions, Noised)
+    if not drawn or getattr(predictions, "slow_to_sample", False) or not isinstance(estimator, Complete):
         return RandomSigns()
     if isinstance(predictions, Gaussian):
         return Simulate(_SEED) if n <= _MOST_ROWS_OF_GAUSSIANS else RandomSigns()

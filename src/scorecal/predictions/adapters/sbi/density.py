@@ -16,12 +16,12 @@ _EMBEDDED_AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class LogDensities:
-    """n unnormalised log-densities of theta, one for each row of `x`; `sample` gives draws (m, n, d) where it can."""
+    """n unnormalised log-densities of theta, one for each row of `x`; `sample` draws (m, rows, d) for some rows."""
 
     evaluate: Callable[[Array], Array]
     x: Array
     dim: int
-    sample: Callable[[int], Array] | None = None
+    sample: Callable[[int, Array], Array] | None = None
 
 
 def log_densities(posterior: Any, x: Any) -> LogDensities:
@@ -54,7 +54,7 @@ def _of_estimator(estimator: Any, x: Any) -> LogDensities:
         lambda theta: ready.log_prob(theta, condition=features),
         x,
         int(estimator.input_shape[0]),
-        lambda n_samples: ready.sample((n_samples,), condition=features),
+        lambda n_samples, rows: ready.sample((n_samples,), condition=features[rows]),
     )
 
 

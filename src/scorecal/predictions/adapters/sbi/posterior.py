@@ -3,7 +3,9 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ...._lib.arrays import Array
 from ...._lib.extras import needs
@@ -15,7 +17,7 @@ from .density import log_densities
 from .prior import as_prior
 from .vector_field import noised_posterior
 
-_MOST_REDRAWS = 1000  # of draws outside the prior's support
+_MOST_ROUNDS = 1000  # of draws, as long as some fall outside the prior's support
 
 
 def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:
@@ -135,29 +137,31 @@ class SbiPosterior:
 class DirectPosterior(SbiPosterior):
     """Predictions from a posterior of sbi whose network can be sampled, as that of NPE."""
 
-    draw: Callable[[int], Array]  # (m, n, dim), also outside the support
+    draw: Callable[[int, Array], Array]  # (m, rows, dim), also outside the support
+    slow_to_sample: ClassVar[bool] = True
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws (n_samples, n, dim) inside the support, from torch's global generator, seeded and then restored."""
         import torch
 
-        at_once = max(1, ROWS_AT_ONCE // self.n)
+        found: list[list[Array]] = [[] for _ in range(self.n)]
+        missing = np.full(self.n, n_samples)
         with seeded(rng):
-            parts = [self._draw_inside(min(at_once, n_samples - k)) for k in range(0, n_samples, at_once)]
-        return torch.cat(parts)
-
-    def _draw_inside(self, n_samples: int) -> Array:
-        draws = self.draw(n_samples)
-        for _ in range(_MOST_REDRAWS):
-            outside = ~self._inside(draws)
-            if not bool(outside.any()):
-                return draws
-            draws = self.draw(n_samples).where(outside[..., None], draws)
-        share = float(outside.float().mean())
+            for _ in range(_MOST_ROUNDS):
+                rows = np.flatnonzero(missing)
+                if len(rows) == 0:
+                    return torch.stack([torch.cat(draws) for draws in found], dim=1)
+                size = min(int(missing.max()), max(1, ROWS_AT_ONCE // len(rows)))
+                draws = self.draw(size, torch.as_tensor(rows, device=self.x.device))
+                inside = self._inside(draws)
+                for k, row in enumerate(rows):
+                    accepted = draws[inside[:, k], k][: missing[row]]
+                    found[row].append(accepted)
+                    missing[row] -= len(accepted)
         raise ValueError(
-            f"`posterior` leaves the prior's support too often to be sampled: after {_MOST_REDRAWS} rounds, "
-            f"{share:.2%} of its draws have not fallen inside. Likely causes: too little training, or observations "
-            'unlike those of the training. `null="signs"` needs no draws.'
+            f"`posterior` leaves the prior's support too often to be sampled: after {_MOST_ROUNDS} rounds, "
+            f"{np.mean(missing > 0):.2%} of the rows lack draws inside it. Likely causes: too little training, or "
+            'observations unlike those of the training. `null="signs"` needs no draws.'
         )
 
 
