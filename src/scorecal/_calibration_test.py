@@ -9,6 +9,7 @@ import numpy as np
 from ._inference import infer_all
 from ._lib.arrays import array_namespace, has_values, ignore_overflow
 from ._lib.checks import as_generator, check_count
+from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
@@ -113,10 +114,11 @@ def calibration_test(
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    frames: dict[float, ViewFrame] = {0.0: frame_of(predictions, y, 0.0, generator, coordinates)}
-    frame = frames[0.0]
+    frame = frame_of(predictions, y, 0.0, generator, coordinates)
     n, d = frame.reference.shape
     options = for_rows(options, predictions, groups, horizon, n)
+    frame = replace(frame, clusters=options.clusters)
+    frames: dict[float, ViewFrame] = {0.0: frame}
     if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
     if views is None:
@@ -129,7 +131,7 @@ def calibration_test(
     shared: dict[Any, OwnFeatures] = {}
     for view in chosen:
         if view.noise not in frames:
-            frames[view.noise] = frame_of(predictions, y, view.noise, generator)
+            frames[view.noise] = replace(frame_of(predictions, y, view.noise, generator), clusters=options.clusters)
         evaluated = evaluate(view, frames[view.noise], generator, shared)
         if evaluated is not None:
             used.append(view)
@@ -157,6 +159,7 @@ def calibration_test(
         for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
+    noticed = cautions_of(_rows(predictions, y, frame), predictions, results[0].null, options.clusters)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -169,9 +172,15 @@ def calibration_test(
         null=results[0].null,
         pvalue_error=combined.pvalue_error,
         least_pvalue=results[0].least_pvalue,
-        warnings=results[0].warnings,
+        warnings=(*results[0].warnings, *noticed),
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),
         cannot_see=blind_spots(predictions, used, frame, n_resamples),
     )
+
+
+def _rows(predictions: Predictions, y: Any, frame: ViewFrame) -> Rows:
+    """Return targets and whitened residuals, averaged over draws of noise, for warnings."""
+    residuals = array_namespace(frame.reference).mean(frame.whitened[0], axis=0)
+    return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))

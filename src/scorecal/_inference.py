@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
+from .cautions import cautions_of, rows_of
 from .pairwise import Average, Features, PairFunction, Redraw, Statistic
 from .parallel.progress import progress
 from .predictions import drawn_targets
@@ -40,18 +41,21 @@ def redraw_each(predictions: Any, n: int, of: Callable[[Array], Statistic]) -> R
 
 def infer(
     statistic: Statistic,
+    predictions: Any,
+    y: Any,
     n_resamples: int,
     rng: np.random.Generator,
     options: ComputeOptions,
     groups: Any = None,
     horizon: int | None = None,
 ) -> CalibrationResult:
-    """Return the U-statistic, ranked among draws from its null distribution."""
+    """Return the U-statistic, ranked among draws from its null distribution, with warnings on predictions and `y`."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
-    options = for_rows(options, None, groups, horizon, int(statistic.reference.shape[0]))
+    options = for_rows(options, predictions, groups, horizon, int(statistic.reference.shape[0]))
     redraw = statistic.redraw
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
-    return replace(result, coordinates=statistic.coordinates)
+    noticed = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null, options.clusters)
+    return replace(result, coordinates=statistic.coordinates, warnings=(*result.warnings, *noticed))
 
 
 def infer_all(

@@ -126,7 +126,7 @@ def kccsd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic = kccsd_statistic(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, n_resamples, rng, options, groups, horizon)
+    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def kccsd(
@@ -197,7 +197,7 @@ def _statistic_of(
         width = target_bandwidth(kernel, located.targets)
         function, reference = assemble(located.targets, located.scores, kernel, width, grams)
         used = bandwidths if width is None else {"target": width, **bandwidths}
-        return Statistic(function, reference, used, located.coordinates)
+        return Statistic(function, reference, used, located.coordinates, located.scores)
 
     return of
 
@@ -206,7 +206,7 @@ def _of_function(operator: OperatorFunction, target_kernel: Any, located: Locate
     if target_kernel is not None:
         raise ValueError("`target_kernel` must be None with `OperatorFunction`, whose function includes both kernels.")
     function = function_stein(operator, located.targets, located.scores)
-    return Statistic(function, located.targets, {}, located.coordinates)
+    return Statistic(function, located.targets, {}, located.coordinates, located.scores)
 
 
 def _of_operator(
@@ -228,7 +228,7 @@ def _of_operator(
         width = target_bandwidth(kernel, located.targets)
         function, reference = assemble(located.targets, located.scores, kernel, width, grams, matrices)
         bandwidths = {"target": width, **_numbered([names for _, names in found])}
-        return Statistic(function, reference, bandwidths, located.coordinates)
+        return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
 
     return of
 

@@ -86,7 +86,7 @@ def kcsd_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic = kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, n_resamples, rng, options, groups, horizon)
+    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def kcsd(
@@ -157,7 +157,7 @@ def ksd_test(
 
     statistic = of(y)
     statistic = statistic._replace(redraw=redraw_each(predictions, int(statistic.reference.shape[0]), of))
-    return infer(statistic, n_resamples, rng, options, groups, horizon)
+    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
 
 
 def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
@@ -218,4 +218,4 @@ def _stein_statistic(
         grams, bandwidths = [radial_gram(inputs, width, input_kernel)], {"input": width}
     width = target_bandwidth(kernel, located.targets)
     function, reference = assemble(located.targets, located.scores, kernel, width, grams)
-    return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates)
+    return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates, located.scores)

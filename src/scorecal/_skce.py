@@ -121,7 +121,7 @@ def skce_test(
     check_count("n_resamples", n_resamples)
     options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     statistic, how = skce_statistic(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = infer(statistic, n_resamples, rng, options, groups, horizon)
+    result = infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
     return SKCEResult(**vars(result), **how)
 
 
@@ -209,7 +209,7 @@ def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKerne
 
     def of(residuals: Array) -> Statistic:
         function = ProductOfPairs((gram, Product(residuals, residuals)))
-        return Statistic(function, residuals, {"distribution": bandwidth})
+        return Statistic(function, residuals, {"distribution": bandwidth}, errors=residuals)
 
     def redraw(n_draws: int, rng: np.random.Generator, average: Average) -> Array:
         found = []

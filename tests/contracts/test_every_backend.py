@@ -75,3 +75,21 @@ def test_agrees_with_numpy(backend, kind, distribution, target):
     value = sc.kccsd(predictions, y, **chosen(backend.array))
     assert type(value).__module__.split(".")[0] == type(y).__module__.split(".")[0]
     assert float(to_numpy(value)) == actual.statistic
+
+
+CLUSTERED = [{"groups": np.random.default_rng(2).integers(0, 12, size=N)}, {"horizon": 2}]
+FEW_VIEWS = [
+    view for view in sc.views.default_views(D) if view.name in ("bias, one dimension", "bias by traits", "gain")
+]
+
+
+@pytest.mark.parametrize("arguments", CLUSTERED, ids=["groups", "horizon"])
+def test_rows_that_depend_on_each_other_agree_with_numpy(backend, arguments):
+    few = {"estimator": sc.estimators.Incomplete(5)}
+    for test, more in ((sc.kccsd_test, few), (sc.kccsd_test, {}), (sc.calibration_test, {"views": FEW_VIEWS})):
+        options = {"n_resamples": B, "rng": 3, **arguments, **more}
+        expected = test(predictions_of("diagonal", np.asarray), Y, **options)
+        actual = test(predictions_of("diagonal", backend.array), backend.array(Y), **options)
+        assert actual.pvalue == expected.pvalue
+        np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(actual.contributions, expected.contributions, rtol=1e-9, atol=1e-12)

@@ -155,12 +155,4 @@ def pairing_of(estimator: Estimator, n: int, labels: np.ndarray | None = None) -
         raise ValueError(f"`estimator` must pair all {n} rows, but {estimator!r} pairs {pairing.n} rows.")
     if pairing.n_pairs < 1:
         raise ValueError(f"`estimator` must average at least one pair of rows, but {estimator!r} has none.")
-    if labels is None:
-        return pairing
-    apart = pairing.without_pairs_inside(labels)
-    if apart.n_pairs < 1:
-        raise ValueError(
-            "`estimator` must average at least one pair of rows from different groups or blocks of rows, but "
-            f"{estimator!r} has none; 'complete' has some."
-        )
-    return apart
+    return pairing if labels is None else pairing.without_pairs_inside(labels)

@@ -47,8 +47,8 @@ class Signs:
         if len(self.packed) != size:
             raise ValueError(
                 f"`packed` must hold the signs of {n} rows in {self.n_resamples} draws, {size} bytes, but has "
-                f"{len(self.packed)}. Likely causes: signs of other rows, or of rows where each group or block of rows "
-                "has one (`pairing.n_clusters` in all), or `axis` given to `packbits`."
+                f"{len(self.packed)}. Likely causes: signs of other rows; with `groups` or `horizon`, signs of rows "
+                "in place of `pairing.n_clusters` signs; or `axis` given to `packbits`."
             )
 
     def of_rows(self, labels: np.ndarray) -> Signs:

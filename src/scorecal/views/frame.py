@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, like
+from .._lib.arrays import Array, array_namespace, as_float, full_product, like
 from .._lib.cached import cached_property
 from .._lib.linalg import times
 from ..coordinates import Coordinates
@@ -13,6 +13,8 @@ from ..coordinates.locate import locate
 from ..coordinates.mapped import in_widest_dtype
 from ..coordinates.whiten import Whitening, whitening_of
 from ..predictions import Predictions
+from ..resampling.clusters import Clusters
+from .so_far import locations_so_far, mean_so_far
 
 N_NOISE_DRAWS = 16  # of the noise of each target
 
@@ -27,6 +29,7 @@ class ViewFrame:
     reference: Array  # (n, d), targets in the dtype in which they came
     coordinates: str
     rounding: float  # traits of predictions that vary by less, in units of the frame, do not vary
+    clusters: Clusters | None = None  # if these say that rows are in time order, traits look back only
     grams: dict[str, Any] = field(default_factory=dict)  # of kernels between predictions, by view
 
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
@@ -71,22 +74,41 @@ class ViewFrame:
             )
         return like(~unfitted[:, None], self.targets) if np.any(unfitted) else None
 
+    @property
+    def ordered(self) -> bool:
+        """Whether rows are in time order."""
+        return self.clusters is not None and self.clusters.ordered
+
+    @cached_property
+    def _so_far(self) -> tuple[Array, Array, Array]:
+        return locations_so_far(self.whitening.location, self.whitening.covariance, self._series)
+
+    @property
+    def _series(self) -> np.ndarray | None:
+        return None if self.clusters is None else self.clusters.series
+
     @cached_property
     def location(self) -> Array:
-        """Locations of the predictions in the frame, (n, d)."""
-        return self.whitening.frame.inverse(self.whitening.location)
+        """Locations of the predictions in the frame, (n, d); of ordered rows, in that of the rows so far."""
+        return self._so_far[1] if self.ordered else self.whitening.frame.inverse(self.whitening.location)
 
     @cached_property
     def traits(self) -> Array:
         """Locations and centred log spreads, each divided by one root mean square; left out where that is zero."""
-        xp = array_namespace(self.location)
-        spread = (self.whitening.log_spread - xp.mean(self.whitening.log_spread))[:, None]
+        xp, spread = array_namespace(self.location), self.whitening.log_spread[:, None]
+        spread = spread - (mean_so_far(spread, self._series) if self.ordered else xp.mean(spread))
         parts = []
         for part in (self.location, spread):
             size = as_float(xp.mean(part**2)) ** 0.5
             if size > self.rounding:
-                parts.append(part / size)
+                parts.append(part / (self._size_so_far(part) if self.ordered else size))
         return xp.concat(parts, axis=1) if parts else self.location[:, :0]
+
+    def _size_so_far(self, part: Array) -> Array:
+        """Root mean square of the rows up to each row, (n, 1); 1 where there is nothing but rounding yet."""
+        xp = array_namespace(part)
+        size = xp.sqrt(mean_so_far(xp.mean(part**2, axis=1, keepdims=True), self._series))
+        return xp.where(size > self.rounding, size, xp.ones_like(size))
 
     @property
     def alike(self) -> bool:
@@ -98,6 +120,10 @@ class ViewFrame:
     def directions(self) -> dict[str, Array]:
         """Locations less their mean, (n, d), where a step along them is a step of the location itself."""
         xp = array_namespace(self.location)
+        if self.ordered:
+            gap, _, sd = self._so_far
+            along = times(self.whitening.inverse_root, full_product(gap, self.whitening.frame.inverse_root.mT))
+            return {"whitened": along / self._size_so_far(self.location), "marginal": gap / sd}
         gap = self.whitening.location - self.whitening.frame.mean
         return {
             "whitened": times(self.whitening.inverse_root, self.location),

@@ -143,7 +143,8 @@ def normal_draws(
     if predictions.dim > 1:
         to_marginal = to_numpy(whitening.frame.root) @ to_numpy(whitening.root) / to_numpy(whitening.sd)[:, :, None]
         rotation = to_marginal.swapaxes(1, 2) if diagonal else to_marginal
-    return NormalDraws(views, frame, rotation, diagonal, pairs)
+    on_host = {name: DensePairs(to_numpy(each.gram), each.bandwidth) for name, each in pairs.items()}
+    return NormalDraws(views, frame, rotation, diagonal, on_host)
 
 
 def _is_known(view: View) -> bool:

@@ -1,0 +1,55 @@
+"""Limits of the data: targets that were rounded, and few rows."""
+
+import numpy as np
+
+from .rows import Rows
+
+_COARSE = 0.1  # steps of targets, in predicted standard deviations
+_EXACT = 1e-5  # relative: how near multiples of the step must be
+_HEAD = 1000  # rows that tell whether it is worth looking at all of them
+_LEAST_ROWS = 50
+_APPROXIMATE = {"signs": "random signs", "student-t": "Student's t"}
+
+
+def rounded_targets(rows: Rows) -> str | None:
+    """Say what the targets were rounded to, if this is coarse in units of the predicted spread."""
+    if rows.sd is None:
+        return None
+    coarsest = (0.0, 0.0)
+    for column, sd in zip(rows.targets.T, np.atleast_2d(rows.sd).T, strict=True):
+        usual = float(np.median(sd))
+        step = grid_step(column[:_HEAD], _COARSE * usual) and grid_step(column, _COARSE * usual)
+        if step is not None:
+            coarsest = max(coarsest, (step / usual, step))
+    share, step = coarsest
+    if not step:
+        return None
+    whole = "whole numbers, in" if np.all(rows.targets == np.round(rows.targets)) else "rounded to"
+    return (
+        f"Targets are {whole} steps of {step:.3g} ({share:.2g} predicted sd), but the predictions are densities: use "
+        "targets before rounding, or predictions of the rounded ones."
+    )
+
+
+def grid_step(values: np.ndarray, finest: float) -> float | None:
+    """Return the step of the grid on which all values lie, by Euclid's algorithm; None if it is finer than `finest`."""
+    gaps = np.diff(np.unique(values))
+    if len(gaps) == 0 or (len(gaps) == 1 and len(values) < 5):
+        return None
+    tolerance = _EXACT * float(np.min(gaps)) + 8.0 * np.finfo(float).eps * float(np.max(np.abs(values)))
+    step = float(np.min(gaps))
+    while step > max(finest, 4.0 * tolerance):
+        rest = np.abs(gaps - step * np.round(gaps / step))
+        uneven = rest[rest > tolerance]
+        if not len(uneven):
+            return step
+        step = float(np.min(uneven))
+    return None
+
+
+def few_rows(n: int, null: str, can_draw: bool) -> str | None:
+    """Say that there are few rows for the null distribution in use."""
+    if null not in _APPROXIMATE or n >= _LEAST_ROWS:
+        return None
+    cure = 'give `null="simulate"`, which is exact for any number of rows' if can_draw else f"use {_LEAST_ROWS} or more"
+    return f"{n} rows are few for {_APPROXIMATE[null]}, whose p-values are then only roughly right: {cure}."
