@@ -20,12 +20,12 @@ _NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 2 * 10**8, 20
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int) -> Null:
+    """Return draws from the predictions where there are any, at a price, and rows are few enough; otherwise signs."""
     if not isinstance(estimator, Complete) or getattr(predictions, "slow_to_sample", False):
         return RandomSigns()
     if can_be_moved(predictions):
         return Simulate() if n <= _MOST_ROWS_OF_CHAINS else RandomSigns()
     if not isinstance(predictions, Samplable) or isinstance(predictions, Noised):
-        return RandomSigns()
         return RandomSigns()
     if isinstance(predictions, Gaussian):
         return Simulate(_SEED) if n <= _MOST_ROWS_OF_GAUSSIANS else RandomSigns()
