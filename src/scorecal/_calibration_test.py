@@ -16,6 +16,7 @@ from .predictions import Predictions
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.automatic import draws_per_resample
 from .resampling.estimators import Complete, Estimator
+from .resampling.nulls import Simulate
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
 from .views.combine import combine, shares_of, thinned
@@ -23,7 +24,7 @@ from .views.evaluate import OwnFeatures, evaluate
 from .views.frame import ViewFrame, frame_of
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import ViewRedraw
-from .views.view import as_views
+from .views.view import as_views, for_signs
 
 
 @ignore_overflow
@@ -136,6 +137,8 @@ def calibration_test(
         chosen = default_views(predictions if coordinates is None else frame.predictions.dim)
     else:
         chosen = as_views(views, predictions, own_coordinates=coordinates is None)
+    if not isinstance(options.null, Simulate):
+        chosen = for_signs(chosen)
     used, found = [], []
     shared: dict[Any, OwnFeatures] = {}
     for view in chosen:
@@ -168,7 +171,7 @@ def calibration_test(
         for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
-    noticed = cautions_of(_rows(predictions, y, frame), predictions, results[0].null, options.clusters)
+    noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -189,7 +192,10 @@ def calibration_test(
     )
 
 
-def _rows(predictions: Predictions, y: Any, frame: ViewFrame) -> Rows:
-    """Return targets and whitened residuals, averaged over draws of noise, for warnings."""
-    residuals = array_namespace(frame.reference).mean(frame.whitened[0], axis=0)
+def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
+    """Return targets and whitened residuals, or scores if no view whitens, averaged over draws of noise."""
+    xp = array_namespace(frame.reference)
+    if all(view.coordinates == "natural" for view in used):
+        return rows_of(predictions, y, xp.mean(frame.scores, axis=0))
+    residuals = xp.mean(frame.whitened[0], axis=0)
     return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))

@@ -1,4 +1,4 @@
-"""How often warnings on dependent rows come, on independent and on dependent ones: python benchmarks/cautions.py.
+"""How often warnings on dependent rows come, and how often they should not: python benchmarks/dependence_warnings.py.
 
 Independent rows are calibrated or not, in random order or sorted; a warning of serial correlation or close targets is
 then a false alarm. Predictions are Gaussian; the targets have the distributions named.
@@ -146,13 +146,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20_000, help="data sets a cell of independent rows (20,000)")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (0)")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "cautions.md")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "dependence_warnings.md")
     options = parser.parse_args()
     lines = [
         "# How often warnings on dependent rows come",
         "",
-        f"By `python benchmarks/cautions.py --repeats {options.repeats} --seed {options.seed}`. Independent rows, each",
-        "data set calibrated or miscalibrated in one of five ways: all warnings here are false.",
+        f"By `python benchmarks/dependence_warnings.py --repeats {options.repeats} --seed {options.seed}`.",
+        "Independent rows, each data set calibrated or miscalibrated in one of five ways: all warnings here are false.",
         "",
         *rates(false_alarms(), options.repeats, options.seed),
         "",
