@@ -16,6 +16,7 @@ from .predictions import Predictions
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.automatic import draws_per_resample
 from .resampling.estimators import Complete, Estimator
+from .resampling.nulls import Simulate
 from .results import CombinedResult, ViewResult
 from .views import View, default_views
 from .views.combine import combine, shares_of, thinned
@@ -23,7 +24,7 @@ from .views.evaluate import OwnFeatures, evaluate
 from .views.frame import ViewFrame, frame_of
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import ViewRedraw
-from .views.view import as_views
+from .views.view import as_views, for_signs
 
 
 @ignore_overflow
@@ -136,6 +137,8 @@ def calibration_test(
         chosen = default_views(predictions if coordinates is None else frame.predictions.dim)
     else:
         chosen = as_views(views, predictions, own_coordinates=coordinates is None)
+    if not isinstance(options.null, Simulate):
+        chosen = for_signs(chosen)
     used, found = [], []
     shared: dict[Any, OwnFeatures] = {}
     for view in chosen:
