@@ -26,7 +26,8 @@ def made(kind: str, n: int) -> tuple:
     if kind == "Gaussian":
         return sc.Gaussian(mean, 1.0), mean + noise
     means = np.stack([mean, mean + 2.0], axis=1)
-    return sc.GaussianMixture(np.full((n, 2), 0.5), means, 1.0), means[np.arange(n), rng.integers(2, size=n)] + noise
+    y = means[np.arange(n), rng.integers(2, size=n)] + noise
+    return sc.GaussianMixture(np.full((n, 2), 0.5), means, np.ones((n, 2))), y
 
 
 def seconds(predictions: sc.Gaussian, y: np.ndarray, **options) -> float:
