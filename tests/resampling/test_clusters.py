@@ -141,7 +141,7 @@ def test_groups_of_one_row_are_no_groups(estimator):
     for test, more in (
         (sc.kccsd_test, {"null": "signs"}),
         (sc.kccsd_test, {"null": "signs", "target_kernel": sc.kernels.Linear(), "distribution_kernel": one}),
-        (sc.calibration_test, {}),
+        (sc.calibration_test, {"null": "signs"}),
     ):
         arguments = {"n_resamples": 99, "rng": 1, "estimator": estimator, **more}
         plain = test(PREDICTIONS, Y, **arguments)

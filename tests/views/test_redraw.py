@@ -159,3 +159,38 @@ def test_observed_and_drawn_targets_are_exchangeable_in_float32():
     single = sc.calibration_test(narrow, torch.tensor(y).float(), null="simulate", rng=0)
     double = sc.calibration_test(predictions, y, null="simulate", rng=0)
     assert single.pvalue == pytest.approx(double.pvalue, abs=0.003)
+
+
+def skewed(n, seed=0, shift=0.0, **options):
+    """Gumbel predictions that give their scores only, and their targets."""
+    rng = np.random.default_rng(seed)
+    mean = 2.0 * rng.normal(size=(n, 1))
+    predictions = sc.ScoreFunction(lambda y: np.expm1(mean - y), n, 1, **options)
+    return predictions, mean + shift + rng.gumbel(size=(n, 1))
+
+
+def test_predictions_with_scores_only_have_their_targets_moved():
+    calibrated = sc.calibration_test(*skewed(20), n_resamples=99, rng=0)
+    assert calibrated.null == "simulate"
+    assert calibrated.pvalue > 0.05
+    assert sc.calibration_test(*skewed(20, shift=2.0), n_resamples=99, rng=0).pvalue <= 0.02
+
+
+def test_signs_serve_many_rows_and_scores_at_the_targets_alone():
+    assert sc.calibration_test(*skewed(101), n_resamples=19, rng=0).null == "signs"
+    y = np.random.default_rng(0).normal(size=(20, 1))
+    base = np.linspace(-3.0, 3.0, 9)[:, None]
+    known = sc.Scores(-y, np.tile(-base, (20, 1, 1)), base)
+    assert sc.calibration_test(known, y, n_resamples=19, rng=0).null == "signs"
+    with pytest.raises(TypeError, match=r"`sample\(n_samples, rng\)` is missing from Scores"):
+        sc.calibration_test(known, y, null="simulate")
+
+
+def test_targets_are_moved_within_a_bounded_support():
+    rng = np.random.default_rng(0)
+    shape = np.exp(rng.normal(size=(20, 1))) + 1.0
+    y = rng.gamma(shape)
+    predictions = sc.ScoreFunction(lambda points: (shape - 1.0) / points - 1.0, 20, 1, support=sc.coordinates.Box(0.0))
+    result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
+    assert result.null == "simulate"
+    assert result.pvalue > 0.05

@@ -6,20 +6,26 @@ cost little more than the statistic itself. docs/which_null.md has the measured 
 
 from typing import Any
 
+from ..coordinates.chains import can_be_moved
 from ..predictions import Gaussian, Noised, Samplable
 from .estimators import Complete, Estimator
 from .nulls import Null, RandomSigns, Simulate
 
 # Rows up to which simulation takes at most some 50 times as long as signs, for Gaussians and for other predictions.
 _MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 1000, 500
+_MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
 # Draws are made while they cost less than about a second: numbers, and pairs of rows, at most this many.
 _NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 2 * 10**8, 20
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int) -> Null:
-    """Return draws from the predictions where these can be sampled and rows are few enough, otherwise signs."""
-    if not isinstance(predictions, Samplable) or isinstance(predictions, Noised) or not isinstance(estimator, Complete):
+    if not isinstance(estimator, Complete) or getattr(predictions, "slow_to_sample", False):
+        return RandomSigns()
+    if can_be_moved(predictions):
+        return Simulate() if n <= _MOST_ROWS_OF_CHAINS else RandomSigns()
+    if not isinstance(predictions, Samplable) or isinstance(predictions, Noised):
+        return RandomSigns()
         return RandomSigns()
     if isinstance(predictions, Gaussian):
         return Simulate(_SEED) if n <= _MOST_ROWS_OF_GAUSSIANS else RandomSigns()

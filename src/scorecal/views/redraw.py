@@ -16,6 +16,7 @@ from array_api_compat import is_numpy_array
 from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow, to_numpy
 from .._lib.cores import cpu_count
 from ..coordinates import Coordinates
+from ..coordinates.chains import can_be_moved, chains_from
 from ..coordinates.locate import locate_all, noised
 from ..pairwise import Average, Features
 from ..parallel.progress import progress
@@ -44,7 +45,8 @@ class ViewRedraw:
 
     def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
         frame = self.frames[0.0]
-        check_can_be_drawn(self.predictions)
+        if not can_be_moved(self.predictions):
+            check_can_be_drawn(self.predictions)
         dense = {view.name: dense_pairs(view, frame) for view in self.views if self.all_pairs and is_dense(view, frame)}
         if self.coordinates is None:
             normal = normal_draws(self.views, frame, self.predictions, dense)
@@ -67,15 +69,19 @@ class ViewRedraw:
 
     def _stacks(self, n_draws: int, rng: np.random.Generator) -> Iterator["Stack"]:
         """Yield draws, a few at a time."""
-        n = self.predictions.n
+        n, frame = self.predictions.n, self.frames[0.0]
+        source, predictions, coordinates = self.predictions, self.predictions, self.coordinates
+        if can_be_moved(predictions):
+            source = chains_from(frame.predictions, frame.whitening, frame.targets[0, ...], rng)
+            predictions, coordinates = frame.predictions, None
         n_noise = N_NOISE_DRAWS if len(self.frames) > 1 else 1
         size = max(1, _ROWS_AT_ONCE // (n * n_noise))
         draws: list[Array] = []
-        for k, targets in enumerate(drawn_targets(self.predictions, n, n_draws, rng)):
+        for k, targets in enumerate(drawn_targets(source, n, n_draws, rng)):
             draws.append(targets)
             if len(draws) == size or k == n_draws - 1:
                 frames = {
-                    noise: _redrawn(frame, self.predictions, noise, draws, self.coordinates, rng)
+                    noise: _redrawn(frame, predictions, noise, draws, coordinates, rng)
                     for noise, frame in self.frames.items()
                 }
                 yield Stack(len(draws), frames)
@@ -100,7 +106,7 @@ class Stack:
     def _evaluate(self, view: View) -> Array:
         frame = self.frames[view.noise]
         if isinstance(view.target_kernel, Shares):
-            return frame.stacked_surplus
+            return view.target_kernel.used(frame, frame.stacked_surplus)
         targets, scores, shares = frame.stacked_at(view.coordinates, self.size)
         xp = array_namespace(targets)
         points, slopes = (xp.reshape(part, (-1, part.shape[-1])) for part in (targets, scores))

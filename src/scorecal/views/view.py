@@ -1,7 +1,7 @@
 """A view: one way to look at predictions and targets, which sees one kind of miscalibration best."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,6 +14,7 @@ from ..statistics.test_functions import Constant
 from .frame import ViewFrame
 
 KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "modes", "any")
+_LEAST_IN_COMPONENT = 5.0  # variance of the number of its targets, from which on signs hold their level
 _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
 
 
@@ -79,10 +80,25 @@ class Shares:
     """Probability of each component of a `GaussianMixture` given the target, less its weight; for `target_kernel`.
 
     Its mean is zero, also for modes so far apart that scores do not see their weights.
+
+    Parameters
+    ----------
+    least : float
+        Leave out a component if the predicted variance of the number of its targets, the sum of w (1 - w) over rows,
+        is less. Random signs need some targets in each component: where all are in the others, as is likely for a
+        rare one, every row has a feature of the same sign, which signs take for the clearest evidence.
     """
 
+    least: float = 0.0
+
     def frame_features(self, frame: ViewFrame, rows: slice) -> Array:
-        return frame.surplus[rows, :]
+        return self.used(frame, frame.surplus)[rows, :]
+
+    def used(self, frame: ViewFrame, surplus: Array) -> Array:
+        """The surplus (..., K) of each component over its weight, 0 for those that are left out."""
+        weights: Array = frame.predictions.weights  # type: ignore[attr-defined]
+        xp = array_namespace(weights)
+        return surplus * xp.astype(xp.sum(weights * (1.0 - weights), axis=0) >= self.least, surplus.dtype)
 
 
 @dataclass(frozen=True)
@@ -191,6 +207,12 @@ class View:
                 "Marginal coordinates are for test functions of one dimension at a time, `Constant`, `Polynomial`, "
                 f"`Rank`, and others whose class says `separable = True`, and not for {self.target_kernel!r}."
             )
+
+
+def for_signs(views: Iterable[View]) -> tuple[View, ...]:
+    """Return the views as random signs can judge them: without components in which too few targets are expected."""
+    kept = Shares(_LEAST_IN_COMPONENT)
+    return tuple(replace(view, target_kernel=kept) if view.target_kernel == Shares() else view for view in views)
 
 
 def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:
