@@ -16,13 +16,7 @@ CASES = {
 
 
 def held(draw, n_sets, **options):
-    """Shares of data sets in which the intervals of bias and spread hold the truth."""
-    rng, found = np.random.default_rng(0), np.zeros(2)
-    for _ in range(n_sets):
-        mean, sd, y = draw(rng)
-        diagnosis = sc.diagnose(sc.Gaussian(mean, sd), y, covariates={}, rng=0, **options)
-        found += [diagnosis.bias[0].holds(0.0), diagnosis.confidence_ratio[0].holds(1.0)]
-    return found / n_sets
+    return study.held(draw, n_sets, np.random.default_rng(0), **options)
 
 
 @pytest.mark.parametrize("name", CASES)
