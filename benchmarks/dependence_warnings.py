@@ -193,7 +193,7 @@ def main() -> None:
         "",
         *rates(true_alarms(), max(options.repeats // 20, 1), options.seed),
         "",
-        "Data sets in which 95 % intervals of `diagnose` hold the truth; without, and with `groups=` or `horizon=` told:",
+        "Data sets in which 95 % intervals of `diagnose` hold the truth, plain and with `groups=` or `horizon=`:",
         "",
         *intervals(max(options.repeats // 10, 1), options.seed),
     ]
