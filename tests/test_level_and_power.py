@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dependent_rows import LEVEL, autoregression, clusters, rejections
 from scipy import stats
 
 import scorecal as sc
@@ -30,3 +31,28 @@ def test_level_of_small_samples(model):
 def test_level(model, n):
     low, high = stats.binom.ppf([0.005, 0.995], 1000, 0.05)
     assert low <= count_rejections(model, n) <= high
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda rng: clusters(200, 10, 0.3, rng), lambda rng: autoregression(200, 4, 0.8, rng)],
+    ids=["groups", "overlapping forecasts"],
+)
+def test_level_of_rows_that_depend_on_each_other(make):
+    """Of 400 calibrated data sets, by the test of bias, which takes no pairs: with and without what ties rows."""
+    one = sc.kernels.Constant()
+    told = untold = 0
+    for seed in range(400):
+        mean, sd, errors, arguments = make(np.random.default_rng(seed))
+        predictions, y = sc.Gaussian(mean, sd), mean + sd * errors
+        options = {"target_kernel": one, "distribution_kernel": one, "n_resamples": 199, "rng": seed}
+        told += sc.kccsd_test(predictions, y, **arguments, **options).rejects()
+        untold += sc.kccsd_test(predictions, y, **options).rejects()
+    assert 8 <= told <= 34  # 99.9 % bands of .05 and .055
+    assert untold >= 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEVEL)
+def test_at_most_8_percent_of_rows_that_depend_on_each_other(name):
+    assert rejections(LEVEL[name], "calibration_test", (0.0, 1.0), 1000, told=True) <= 80

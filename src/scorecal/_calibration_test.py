@@ -61,13 +61,18 @@ def calibration_test(
     coordinates : callable, optional
         As for `kccsd_test`, applied before targets are whitened; for example, for `Scores` on a bounded support.
     n_resamples : int
-        Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+        Number of null draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs. Other views average all pairs at no extra
         cost.
-    null : "signs", `nulls.RandomSigns()`, or an object with the method of `nulls.Null`, optional
-        How the null distribution of all views is found: by default from random signs, whatever the estimator.
-        `nulls.StudentT` is refused, since it is for one statistic.
+    null : {"auto", "signs", "simulate"}, a value of `nulls`, or an object with the method of `nulls.Null`
+        How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
+        number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
+        rows are few: up to 1000 for Gaussians, 500 for others, and 100 for those that have scores only. With `groups`
+        or `horizon` it means signs. `nulls.StudentT` is refused, since it is for one statistic.
+    groups, horizon
+        As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
+        comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error.
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
@@ -92,7 +97,7 @@ def calibration_test(
     Scores do not see the weights of modes that are far apart, unless noise is added, which mixtures and posteriors of
     diffusion models allow; `cannot_see` says where this is not so.
 
-    Rows must be independent. Time grows as n^2, for one of the views, and memory as n.
+    Rows must be independent, but for `groups` and `horizon`. Time grows as n^2, for one of the views, and memory as n.
 
     References
     ----------
@@ -111,6 +116,15 @@ def calibration_test(
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
     'Calibration is not rejected (p = 0.188, n = 300).'
+
+    Calibrated predictions for 30 patients, ten rows each, with errors that rows of a patient have in common:
+
+    >>> patient = np.repeat(np.arange(30), 10)
+    >>> y = mean + np.sqrt(0.5) * (rng.normal(size=(30, 2))[patient] + rng.normal(size=(300, 2)))
+    >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).rejects()
+    True
+    >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, groups=patient, rng=0).rejects()
+    False
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
@@ -159,7 +173,7 @@ def calibration_test(
         for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
     seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
-    noticed = cautions_of(_rows(predictions, y, frame), predictions, results[0].null, options.clusters)
+    noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -180,7 +194,10 @@ def calibration_test(
     )
 
 
-def _rows(predictions: Predictions, y: Any, frame: ViewFrame) -> Rows:
-    """Return targets and whitened residuals, averaged over draws of noise, for warnings."""
-    residuals = array_namespace(frame.reference).mean(frame.whitened[0], axis=0)
+def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
+    """Return targets and whitened residuals, or scores if no view whitens, averaged over draws of noise."""
+    xp = array_namespace(frame.reference)
+    if all(view.coordinates == "natural" for view in used):
+        return rows_of(predictions, y, xp.mean(frame.scores, axis=0))
+    residuals = xp.mean(frame.whitened[0], axis=0)
     return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))

@@ -71,9 +71,19 @@ def kccsd_test(
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`. One of your
         own inherits from `estimators.Estimator`.
-    null : {"signs", "student-t"}, a value of `nulls`, or an object with the method of `nulls.Null`, optional
+    null : {"signs", "simulate", "student-t"}, a value or an object with the method of `nulls.Null`, optional
         How the null distribution is found: by default from random signs, or, if `estimator` is "linear", Student's t.
-        "student-t" also goes with "block".
+        "student-t" also goes with "block". "simulate" draws targets from predictions that have a method `sample`, and
+        is exact for any number of rows. With `groups` or `horizon`, random signs.
+    groups : array_like, shape (n,), optional
+        A label for each row, of any kind, if rows of one label depend on each other, such as several of one patient.
+        They share a random sign, and their pairs are left out: the statistic is the mean over all other pairs. Rows of
+        different groups must be independent. With fewer than 10 groups the p-value is held at one over their number.
+    horizon : int, optional
+        For forecasts of a time series, with rows in time order: how many rows ahead they look. Errors of forecasts that
+        overlap go together, so that for 2 or more, blocks of consecutive rows are treated as `groups` are. Blocks have
+        at least 4 `horizon` rows. With both arguments each group is a series of its own, in time order, with blocks
+        within it; the series must be independent of each other. None: rows are in no order.
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional
@@ -100,10 +110,14 @@ def kccsd_test(
     at :math:`(y_i, y_j)` (eq. 9 and 10 of [1]). It has mean zero if the predictions are calibrated. Its null
     distribution is that of :math:`\sum_{i \ne j} e_i e_j H_{ij} / (n (n - 1))` with random signs e.
 
+    Blocks of overlapping forecasts are independent of each other but for their ends. Pairs of overlapping forecasts
+    from two blocks are few, and are kept: without them the level of .06 or so would be lower by .003.
+
     Densities must vanish at the boundary of the space, so predictions that carry a bounded `support` are mapped to a
-    space without a boundary. Rows must be independent. Arrays of NumPy, torch and JAX stay on their device and in their
-    dtype (but in float64 where float32 would lose the distances); tiles are summed in float64. Time grows as n^2.
-    Memory grows as n: besides the arrays, their embeddings and one bit for each sign, tiles take at most 256 MB.
+    space without a boundary. Rows must be independent, but for `groups` and `horizon`. Arrays of NumPy, torch and JAX
+    stay on their device and in their dtype (but in float64 where float32 would lose the distances); tiles are summed in
+    float64. Time grows as n^2. Memory grows as n: besides the arrays, their embeddings and one bit for each sign, tiles
+    take at most 256 MB.
 
     References
     ----------

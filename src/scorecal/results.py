@@ -35,7 +35,7 @@ class CalibrationResult:
     coordinates : str
         The map of the targets before the test; "identity" if there was none.
     null : str
-        How the null distribution was found, such as "signs" or "student-t".
+        How the null distribution was found, such as "signs", "simulate" or "student-t".
     pvalue_error : float
         Monte Carlo error of the p-value: its standard deviation over other random draws, for the same data.
     least_pvalue : float
@@ -76,6 +76,12 @@ class CalibrationResult:
         from .plots import plot_null
 
         return plot_null(self)
+
+    @property
+    def null_sentence(self) -> str:
+        """How the null distribution was found, and the Monte Carlo error of the p-value, in words."""
+        error = f"; Monte Carlo error of the p-value {self.pvalue_error:.2g}" if self.pvalue_error else ""
+        return f"Null distribution: {self.null}, {self.n_resamples} draws{error}."
 
     def _repr_html_(self) -> str:
         from .report.notebook import result_html
@@ -155,8 +161,10 @@ class CombinedResult(CalibrationResult):
         return table(("view", "for", "p-value", "adjusted"), rows)
 
     def __str__(self) -> str:
+        noticed = "\n".join(f"Warning: {sentence}" for sentence in self.warnings)
         unseen = "\n".join(f"Cannot see here: {what}" for what in self.cannot_see)
-        return "\n\n".join([self.message, self.table().text(), *([unseen] if unseen else [])])
+        parts = [self.message, noticed, self.table().text(), unseen, self.null_sentence]
+        return "\n\n".join(part for part in parts if part)
 
 
 def calibration_result(

@@ -1,5 +1,6 @@
 """Messages of the library reach users of the command line in its own words."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ from scorecal.cli.words import in_options
 
 pytestmark = pytest.mark.filterwarnings("default")  # as users have them, and not as errors
 CSV, NPZ = Path("a.csv"), Path("a.NPZ")
+
+
+SIMULATE = "Few rows: give --null simulate, or drop them, or give --group."
 
 
 @pytest.mark.parametrize(
@@ -27,6 +31,12 @@ CSV, NPZ = Path("a.csv"), Path("a.NPZ")
         ("A view (of `y`) fails.", CSV, "A view (of --target) fails."),
         ("`covariates`: 'a`b; c' is `left` out. 'd`e' too.", CSV, "--by: 'a`b; c' is left out. 'd`e' too."),
         ('`covariates`: "it\'s a`b" is left out.', CSV, '--by: "it\'s a`b" is left out.'),
+        (
+            "Rows 1 apart are correlated: give `horizon=`; if one patient has several, give `groups=`.",
+            CSV,
+            "Rows 1 apart are correlated: give --time and --horizon; if one patient has several, give --group.",
+        ),
+        ('Few rows: give `null="simulate"`, or drop them, or give `groups=`.', CSV, SIMULATE),
         ("", CSV, ""),
     ],
 )
@@ -130,3 +140,22 @@ def test_too_many_labels_may_be_numbers(tmp_path, capsys):
     options = ["--mean", "mu", "--std", "sd", "--target", "u", "--by", "mu:label"]
     assert main(["test", str(tmp_path / "a.csv"), *options]) == 0
     assert capsys.readouterr().err.endswith("(as 2024-01-31), some are not, or leave out :label.\n")
+
+
+def test_warnings_of_the_result_are_printed_in_words_of_options(tmp_path, capsys):
+    x = np.convolve(normal(206), np.ones(6), "valid")
+    table = np.stack([np.zeros(200), np.full(200, 6**0.5), x[:200]], 1)
+    np.savetxt(tmp_path / "a.csv", table, delimiter=",", header="mu,sd,u", comments="")
+    options = ["test", str(tmp_path / "a.csv"), "--mean", "mu", "--std", "sd", "--target", "u"]
+    assert main([*options, "--report", str(tmp_path / "r.html")]) == 0
+    (line,) = [line for line in capsys.readouterr().out.split("\n") if line.startswith("Warning: ")]
+    assert line.startswith("Warning: Rows 1 apart are correlated (0.")
+    assert "if they are in time order, give --time and --horizon" in line
+    report = (tmp_path / "r.html").read_text()
+    verdict, text = report.index('class="verdict'), report.index("give --time and --horizon")
+    assert verdict < text < report.index("<h2>")
+    assert main([*options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [f"Warning: {sentence}" for sentence in found["warnings"]] == [line]
+    assert found["pvalue_error"] > 0
+    assert f"Null distribution: {found['null']}, 999 draws; Monte Carlo error of the p-value" in report

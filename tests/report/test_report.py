@@ -226,3 +226,14 @@ def test_notebooks():
         assert html.count("<table>") == html.count("</table>") == 1
         assert words in html
         assert "<script>" not in html
+
+
+def test_notebooks_show_warnings_and_the_null_distribution():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(60, 1))
+    data = sc.Gaussian(mean, 1.0), np.round(mean + rng.normal(size=(60, 1)))
+    for test in (sc.kccsd_test, sc.calibration_test):
+        html = test(*data, null="signs", n_resamples=99, rng=0)._repr_html_()
+        assert '<p class="warning"><strong>Warning:</strong> Targets are whole numbers' in html
+        assert "signs" in html
+        assert "Monte Carlo error" in html

@@ -17,6 +17,7 @@ from scorecal._lib.arrays import full_product, to_numpy
 from scorecal._lib.linalg import distance_factors
 from scorecal.pairwise import Product
 from scorecal.resampling import ComputeOptions, RandomSigns, engine, signs, u_statistics
+from scorecal.resampling.clusters import clusters_of
 from scorecal.resampling.gpu.float16 import scaled_float16
 from scorecal.resampling.gpu.fused import fused_tile, split
 
@@ -60,6 +61,21 @@ def test_half_precision_has_small_errors_and_the_same_statistic(as_if_on_a_gpu, 
     assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
     errors = [float((each.contributions - expected.contributions).abs().max()) for each in (mixed, full)]
     assert errors[0] < 4 * errors[1]  # on a GPU with Triton 22 bits for the 24 of float32; otherwise the same
+
+
+@pytest.mark.parametrize("arguments", [(np.arange(1000) % 37, None), (None, 3)], ids=["groups", "blocks"])
+def test_groups_and_blocks_in_half_precision(as_if_on_a_gpu, arguments):
+    """Tiles with pairs inside a group are not fused; others are."""
+    clusters = clusters_of(*arguments, 1000)
+    signs = RandomSigns().draw(clusters.n_clusters, 200, np.random.default_rng(2))
+    exact, single = (pairs_of(1000, dtype, DEVICE) for dtype in (torch.float64, torch.float32))
+    expected, mixed = (
+        u_statistics([each.function], each.reference, signs, options=ComputeOptions(clusters=clusters), tile=256)
+        for each in (exact, single)
+    )
+    sd = float(expected.null.std())
+    assert float((mixed.null - expected.null).abs().max()) < 0.01 * sd
+    assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
 
 
 @pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])

@@ -10,7 +10,7 @@ import numpy as np
 from .rows import Rows, normal_scores, row_keys, unexplained
 
 _LEAST_ROWS = 20
-_LEVEL = 1e-4  # nominal, for all lags together; `benchmarks/cautions.py` measures it
+_LEVEL = 1e-4  # nominal, for all lags together; `benchmarks/dependence_warnings.py` measures it
 _MOST_LAGS, _WINDOWS = 24, (2, 4, 8, 16)  # rows apart, and up to how many rows apart together
 _LEAST_SUM = 0.05  # of correlations: less hardly changes the variance of a mean
 _ROWS_PER_WAVE, _MOST_WAVES = 40, 8

@@ -1,16 +1,48 @@
 """Columns of a table by their use; errors for options that name columns in a way that makes no sense."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from .table import InputError, shown
 
 _AS_LABEL = ":label"
 _MOST_NAMES = 20  # in a message
+_NOT_THE_TARGET = {
+    "by": "Among rows chosen by what was observed the best predictions look biased; choose them by what was known "
+    "beforehand.",
+    "group": "Name the column that says which rows belong together.",
+    "time": "Name the column that says in which order rows follow each other.",
+}
 
 
-def numbers_of(chosen: argparse.Namespace) -> list[str]:
-    """Columns that hold predictions and targets, each once; refuse targets that are used twice."""
+@dataclass(frozen=True)
+class Columns:
+    """Names of columns as options give them: of predictions and targets together, of targets, and by other uses."""
+
+    numbers: Sequence[str]
+    targets: Sequence[str]
+    by: Sequence[str] = ()
+    group: str | None = None
+    time: str | None = None
+
+
+class Use(NamedTuple):
+    """A column beside predictions and targets: "by", "group" or "time", its name, and whether labels are asked for."""
+
+    role: str
+    name: str
+    as_label: bool
+
+
+def columns_of(chosen: argparse.Namespace) -> Columns:
+    """Columns that the options name; refuse targets that are used twice."""
+    return Columns(_numbers_of(chosen), chosen.target, chosen.by, chosen.group, chosen.time)
+
+
+def _numbers_of(chosen: argparse.Namespace) -> list[str]:
+    """Columns that hold predictions and targets, each once."""
     roles = {"--mean": chosen.mean, "--std": chosen.std, "--covariance": chosen.covariance}
     for k, name in enumerate(chosen.target):
         if name in chosen.target[:k]:
@@ -34,28 +66,34 @@ def place_of(source: str, header: Sequence[str], name: str) -> int:
     return header.index(name)
 
 
-def columns_by(source: str, header: Sequence[str], by: Sequence[str], targets: Sequence[str]) -> Mapping[str, bool]:
-    """Columns that `--by` names, and whether each is to be taken as labels.
-
-    NAME:label is the column NAME as labels; if there is a column of the whole name and none of NAME, it is that one.
-    """
-    found: dict[str, bool] = {}
-    for given in by:
-        name = given.removesuffix(_AS_LABEL)
-        if name != given and given in header:
-            if name in header:
-                raise InputError(
-                    f"{source}: --by {given} may mean the column {shown(name)} as labels, or the column "
-                    f"{shown(given)}; write {given}{_AS_LABEL} for the latter, or rename a column."
-                )
-            name = given
-        place_of(source, header, name)
-        if name in targets:
-            raise InputError(
-                f"--by {given}: that column is the --target. Among rows chosen by what was observed the best "
-                "predictions look biased; choose them by what was known beforehand."
-            )
-        if name in found:
-            raise InputError(f"--by names the column {shown(name)} twice.")
-        found[name] = name != given
+def uses_of(source: str, header: Sequence[str], columns: Columns) -> list[Use]:
+    """Return the uses of columns beside predictions and targets; refuse those that are not there or make no sense."""
+    found: list[Use] = []
+    for given in columns.by:
+        use = _as_labels_or_not(source, header, "by", given)
+        if any(use.name == other.name for other in found):
+            raise InputError(f"--by names the column {shown(use.name)} twice.")
+        found.append(use)
+    if columns.group is not None:
+        found.append(_as_labels_or_not(source, header, "group", columns.group))
+    if columns.time is not None:
+        found.append(Use("time", columns.time, False))
+    for use in found:
+        place_of(source, header, use.name)
+        if use.name in columns.targets:
+            given = f"{use.name}{_AS_LABEL if use.as_label else ''}"
+            raise InputError(f"--{use.role} {given}: that column is the --target. {_NOT_THE_TARGET[use.role]}")
     return found
+
+
+def _as_labels_or_not(source: str, header: Sequence[str], role: str, given: str) -> Use:
+    """NAME:label is the column NAME as labels; if there is a column of the whole name and none of NAME, that one."""
+    name = given.removesuffix(_AS_LABEL)
+    if name != given and given in header:
+        if name in header:
+            raise InputError(
+                f"{source}: --{role} {given} may mean the column {shown(name)} as labels, or the column "
+                f"{shown(given)}; write {given}{_AS_LABEL} for the latter, or rename a column."
+            )
+        name = given
+    return Use(role, name, name != given)

@@ -7,22 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..predictions import Gaussian, Predictions
-from .columns import numbers_of
+from .columns import columns_of
+from .order import in_time_order
 from .read_csv import read_csv
 from .read_npz import read_npz
 from .read_parquet import read_parquet
 from .table import InputError, Table, shown, without_missing
 
-_OF_COLUMNS = ("mean", "std", "covariance", "target", "by", "drop_missing")
+_OF_COLUMNS = ("mean", "std", "covariance", "target", "by", "group", "time", "drop_missing")
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """Predictions, targets and columns of `--by`, how many rows were dropped, and what to say about the reading."""
+    """Predictions, targets, columns of `--by` and labels of `--group`, all in the order of `--time`.
+
+    With them: how many rows were dropped, and what to say about the reading.
+    """
 
     predictions: Predictions
     y: np.ndarray
     by: Mapping[str, np.ndarray] | None
+    groups: np.ndarray | None
     n_dropped: int
     said: tuple[str, ...]
 
@@ -34,22 +39,29 @@ def read(chosen: argparse.Namespace) -> Input:
         if given:
             options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
             raise InputError(f"{chosen.file}: an NPZ file has arrays, not columns; leave out {options}.")
-        return Input(*read_npz(chosen.file), None, 0, ())
+        if chosen.null == "simulate":
+            raise InputError(
+                f"{chosen.file}: --null simulate draws targets from the predictions, which scores in an NPZ file do "
+                "not allow; leave it out, for random signs."
+            )
+        return Input(*read_npz(chosen.file), None, None, 0, ())
     d = _dimension(chosen)
-    columns = numbers_of(chosen), chosen.by, chosen.target
+    wanted = columns_of(chosen)
     said: list[str] = []
     if chosen.file.suffix.lower() in (".parquet", ".pq"):
-        table = read_parquet(chosen.file, *columns)
+        table = read_parquet(chosen.file, wanted)
     else:
-        table, said = read_csv(chosen.file, *columns)
-    for name, values in (*table.numbers.items(), *table.by.items()):
+        table, said = read_csv(chosen.file, wanted)
+    for name, values in table.columns:
         if values.dtype.kind == "f":
-            table.check(name, np.isinf(values), "the value must be a finite number")
+            table.check(name, values, np.isinf(values), "the value must be a finite number")
     table, dropped = without_missing(table, chosen.drop_missing)
     if dropped.n:
         said.append(str(dropped))
+    table = in_time_order(table)
     mean, y = (np.stack([table.numbers[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
-    return Input(_gaussian(table, mean, chosen, d), y, _shown_by(table) or None, dropped.n, tuple(said))
+    groups = next(iter(table.group.values()), None)
+    return Input(_gaussian(table, mean, chosen, d), y, _shown_by(table) or None, groups, dropped.n, tuple(said))
 
 
 def _shown_by(table: Table) -> Mapping[str, np.ndarray]:
@@ -93,8 +105,9 @@ def _gaussian(table: Table, mean: np.ndarray, chosen: argparse.Namespace, d: int
         return Gaussian(mean, covariance=_covariance(table, chosen.covariance, d))
     for name in chosen.std:
         sd = table.numbers[name]
-        table.check(name, sd <= 0, "a standard deviation must be positive")
-        table.check(name, (sd < 1e-150) | (sd > 1e150), "a standard deviation must have a square that can be computed")
+        table.check(name, sd, sd <= 0, "a standard deviation must be positive")
+        beyond = (sd < 1e-150) | (sd > 1e150)
+        table.check(name, sd, beyond, "a standard deviation must have a square that can be computed")
     return Gaussian(mean, np.stack([table.numbers[name] for name in chosen.std], axis=1))
 
 

@@ -2,22 +2,22 @@
 
 import csv
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from .columns import columns_by, place_of
+from .columns import Columns, Use, place_of, uses_of
 from .files import Lines, open_text, source_of
 from .memory import check_memory, memory_for_data
 from .table import InputError, Table, shown
-from .values import Decimals, as_labels, as_values, exact_number
+from .values import Decimals, as_labels, as_values, exact_number, known_texts
 
 _SIZE_OF_NUMBER, _SIZE_OF_TEXT = 8, 64  # bytes in memory; of a text without its characters
 
 
-def read_csv(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Sequence[str]) -> tuple[Table, list[str]]:
+def read_csv(path: Path, wanted: Columns) -> tuple[Table, list[str]]:
     """Read the named columns of a table in text, and say what should be known about how it was read."""
     source = source_of(path)
     with open_text(path) as file:
@@ -28,9 +28,9 @@ def read_csv(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Seq
         delimiter = max(",;\t", key=lambda mark: _n_columns(first, mark))
         rows = _rows(lines, first, delimiter, source)
         header = [name.strip() for name in next(rows)[1]]
-        places = {name: place_of(source, header, name) for name in numbers}
-        labels = columns_by(source, header, by, targets)
-        texts = {name: header.index(name) for name, label in labels.items() if label or name not in places}
+        places = {name: place_of(source, header, name) for name in wanted.numbers}
+        uses = uses_of(source, header, wanted)
+        texts = {use.name: header.index(use.name) for use in uses if not _is_number(use, places)}
         decimals = Decimals(may_be_commas=delimiter != ",")
         at, columns, read = _collect(_of_one_width(rows, len(header), source), places, texts, decimals, source)
     try:
@@ -38,19 +38,28 @@ def read_csv(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Seq
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     said = [f"Numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
-    regions, in_utc = {}, set()
-    for name, label in labels.items():
-        if label:
-            regions[name] = as_labels([text.strip() or None for text in read.pop(name)])
-        elif name in columns:
-            regions[name] = columns[name]
+    parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}}
+    in_utc = set()
+    for use in uses:
+        name, found = use.name, parts[use.role]
+        if use.as_label:
+            found[name] = as_labels([text.strip() or None for text in read[name]])
+        elif use.role == "group":  # not as numbers: two long ones could become equal
+            found[name] = as_labels(known_texts(read[name]))
+        elif _is_number(use, places):
+            found[name] = columns[name]
         else:
-            regions[name], has_zones, with_comma = as_values(read.pop(name), decimals)
+            found[name], has_zones, with_comma = as_values(read[name], decimals)
             if has_zones:
                 in_utc.add(name)
             if with_comma and not decimals.with_comma:
                 said.append(f"Numbers in column {shown(name)} have decimal commas, as {with_comma}.")
-    return Table(source, columns, regions, "line", at, frozenset(in_utc)), said
+    return Table(source, columns, unit="line", places=at, in_utc=frozenset(in_utc), **parts), said
+
+
+def _is_number(use: Use, numbers: Mapping[str, int]) -> bool:
+    """Whether the column is read as numbers already."""
+    return use.role != "group" and not use.as_label and use.name in numbers
 
 
 def _collect(

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._lib.extras import needs
 from . import arrow_values
-from .columns import columns_by, place_of
+from .columns import Columns, Use, place_of, uses_of
 from .files import check_regular
 from .memory import check_memory, memory_for_data
 from .table import InputError, Table, shown
@@ -29,7 +29,7 @@ _FORMS: Any = {  # of columns that divide rows into regions
 _SIZE_OF_NUMBER, _SIZE_OF_LABEL = 8, 80  # bytes in memory
 
 
-def read_parquet(path: Path, numbers: Sequence[str], by: Sequence[str], targets: Sequence[str]) -> Table:
+def read_parquet(path: Path, wanted: Columns) -> Table:
     """Read the named columns of a Parquet file."""
     try:
         import pyarrow
@@ -47,12 +47,12 @@ def read_parquet(path: Path, numbers: Sequence[str], by: Sequence[str], targets:
         with pyarrow.OSFile(str(path)) as raw:
             whole = parquet.ParquetFile(raw, **limits)
             schema = whole.schema_arrow
-            labels = columns_by(str(path), schema.names, by, targets)
-            types = _checked_types(path, schema, numbers, labels)
+            uses = uses_of(str(path), schema.names, wanted)
+            types = _checked_types(path, schema, wanted.numbers, uses)
             # Equal texts are kept once, which may be long and many.
-            texts = [name for name in labels if arrow_values.kind_of(types[name]) == "label"]
+            texts = [use.name for use in uses if arrow_values.kind_of(types[use.name]) == "label"]
             file = parquet.ParquetFile(raw, metadata=whole.metadata, read_dictionary=texts, **limits)
-            return _read(path, file, numbers, labels, types)
+            return _read(path, file, wanted.numbers, uses, types)
     except InputError:
         raise
     except (pyarrow.ArrowException, OSError, LookupError, ValueError) as error:
@@ -69,11 +69,11 @@ def _check_footer(path: Path) -> None:
         raise InputError(f"{path}: its list of columns takes {size / 1e6:.0f} MB by its last bytes, more than is read.")
 
 
-def _checked_types(path: Path, schema: Any, numbers: Sequence[str], labels: Mapping[str, bool]) -> dict[str, Any]:
+def _checked_types(path: Path, schema: Any, numbers: Sequence[str], uses: Sequence[Use]) -> dict[str, Any]:
     """Types of the columns that are used, if they can be."""
     for name in numbers:
         place_of(str(path), schema.names, name)
-    types = {name: schema.field(name).type for name in (*numbers, *labels)}
+    types = {name: schema.field(name).type for name in (*numbers, *(use.name for use in uses))}
     for name, found in types.items():
         if arrow_values.kind_of(found) not in (("number",) if name in numbers else _FORMS):
             what = "numbers" if name in numbers else "numbers, dates or labels"
@@ -81,16 +81,16 @@ def _checked_types(path: Path, schema: Any, numbers: Sequence[str], labels: Mapp
     return types
 
 
-def _read(path: Path, file: Any, numbers: Sequence[str], labels: Mapping[str, bool], types: Mapping[str, Any]) -> Table:
+def _read(path: Path, file: Any, numbers: Sequence[str], uses: Sequence[Use], types: Mapping[str, Any]) -> Table:
     n = file.metadata.num_rows
     if n == 0:
         raise InputError(f"{path}: there are no rows.")
     available = memory_for_data()
-    needed = n * (_SIZE_OF_NUMBER * (1 + len(numbers)) + _SIZE_OF_LABEL * len(labels))
+    needed = n * (_SIZE_OF_NUMBER * (1 + len(numbers)) + _SIZE_OF_LABEL * len(uses))
     check_memory(str(path), needed, available)
     columns = {name: np.empty(n) for name in numbers}
-    kinds = {name: "label" if label else arrow_values.kind_of(types[name]) for name, label in labels.items()}
-    regions = {name: np.empty(n, dtype=_FORMS[kind][0]) for name, kind in kinds.items()}
+    kinds = {use: _kind_of(use, types[use.name]) for use in uses}
+    beside = {use: np.empty(n, dtype=_FORMS[kind][0]) for use, kind in kinds.items()}
     start = 0
     for piece in file.iter_batches(_ROWS_AT_ONCE, columns=list(types), use_threads=False):
         rows = slice(start, start + piece.num_rows)
@@ -102,26 +102,32 @@ def _read(path: Path, file: Any, numbers: Sequence[str], labels: Mapping[str, bo
                     place = f"{path}, row {start + lost[0] + 1}, column {shown(name)}"
                     raise InputError(f"{place}: the value is {lost[1]}, which {INEXACT}.")
                 columns[name][rows] = arrow_values.as_numbers(values)
-            if name in labels:
-                regions[name][rows] = _FORMS[kinds[name]][1](values)
+            for use in (use for use in uses if use.name == name):
+                beside[use][rows] = _FORMS[kinds[use]][1](values)
         start = rows.stop
     if start != n:
         raise InputError(f"{path}: a damaged file, which declares {n} rows and holds {start}.")
-    by, in_utc = _with_times(regions, types, labels)
-    return Table(str(path), columns, by, "row", np.arange(1, n + 1), in_utc)
+    parts, in_utc = _with_times(beside, types)
+    return Table(str(path), columns, unit="row", places=np.arange(1, n + 1), in_utc=in_utc, **parts)
+
+
+def _kind_of(use: Use, arrow_type: Any) -> str:
+    """Groups are labels and not numbers: two long ones could become equal."""
+    return "label" if use.as_label or use.role == "group" else arrow_values.kind_of(arrow_type)
 
 
 def _with_times(
-    regions: dict[str, np.ndarray], types: Mapping[str, Any], labels: Mapping[str, bool]
-) -> tuple[dict[str, np.ndarray], frozenset[str]]:
-    """Columns of `--by`, with times in place of texts if all of these are times, and the names of those in UTC."""
-    found, zoned = {}, set()
-    for name, values in regions.items():
-        kind = getattr(types[name], "value_type", types[name])  # of categories, theirs
+    beside: Mapping[Use, np.ndarray], types: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, np.ndarray]], frozenset[str]]:
+    """Columns by role and name, with times in place of texts if all of these are times; and names of those in UTC."""
+    parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}}
+    zoned = set()
+    for use, values in beside.items():
+        kind = getattr(types[use.name], "value_type", types[use.name])  # of categories, theirs
         in_utc = values.dtype.kind == "M" and getattr(kind, "tz", None) is not None
-        if values.dtype.kind == "O" and not labels[name]:
+        if values.dtype.kind == "O" and not use.as_label and use.role != "group":
             values, in_utc = as_times(values.tolist()) or (values, False)
-        found[name] = values
+        parts[use.role][use.name] = values
         if in_utc:
-            zoned.add(name)
-    return found, frozenset(zoned)
+            zoned.add(use.name)
+    return parts, frozenset(zoned)

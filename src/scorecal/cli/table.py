@@ -1,11 +1,13 @@
 """Columns of a file with the place of each row, for messages; rows with missing values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 _LONGEST_SHOWN = 60
+_ROLES = ("numbers", "by", "group", "time")
 
 
 class InputError(ValueError):
@@ -21,7 +23,8 @@ def shown(text: str) -> str:
 class Table:
     """Columns by name, and where each row is in the file: "line" or "row", and its number.
 
-    `numbers` are float64, NaN where missing. `by` are float64 likewise, datetime64 with NaT, or labels with None.
+    `numbers` are float64, NaN where missing. `by` and `time` are float64 likewise, datetime64 with NaT, or labels with
+    None, and `group` is labels; of the latter two there is one column at most.
     """
 
     source: str
@@ -30,20 +33,33 @@ class Table:
     unit: str
     places: np.ndarray
     in_utc: frozenset[str] = frozenset()  # names of times in `by` that had a time zone
+    group: Mapping[str, np.ndarray] = field(default_factory=dict)
+    time: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
         return len(self.places)
 
+    @property
+    def columns(self) -> list[tuple[str, np.ndarray]]:
+        """All columns with their names; one of several uses comes as often."""
+        return [pair for role in _ROLES for pair in getattr(self, role).items()]
+
+    def take(self, rows: np.ndarray) -> "Table":
+        """Return the table of these rows, from a mask or in the order of their numbers."""
+        parts: dict[str, Any] = {
+            role: {name: part[rows] for name, part in getattr(self, role).items()} for role in _ROLES
+        }
+        return replace(self, places=self.places[rows], **parts)
+
     def place(self, row: int, name: str) -> str:
         """Return the place of a value in the file, for a message."""
         return f"{self.source}, {self.unit} {self.places[row]}, column {shown(name)}"
 
-    def check(self, name: str, bad: np.ndarray, what: str) -> None:
+    def check(self, name: str, column: np.ndarray, bad: np.ndarray, what: str) -> None:
         """Raise for the first row of a column of numbers that is bad."""
         if np.any(bad):
             row = int(np.argmax(bad))
-            column = self.numbers[name] if name in self.numbers else self.by[name]
             raise InputError(f"{self.place(row, name)}: {what}, but is {column[row]:g}.")
 
 
@@ -63,7 +79,7 @@ class Dropped:
 def without_missing(table: Table, drop: bool) -> tuple[Table, Dropped]:
     """The rows without missing values; if there are others and they must not be dropped, raise for the first."""
     missing: dict[str, np.ndarray] = {}
-    for name, column in (*table.numbers.items(), *table.by.items()):
+    for name, column in table.columns:
         if np.any(rows := _missing(column)):
             missing[name] = missing.get(name, False) | rows
     if not missing:
@@ -72,21 +88,16 @@ def without_missing(table: Table, drop: bool) -> tuple[Table, Dropped]:
     gone = np.any(list(missing.values()), axis=0)
     n = int(np.sum(gone))
     if not drop:
+        options = [f"--{role}" for role in ("by", "group") if first in getattr(table, role)]
         others = "" if n == 1 else f", and {n} of {table.n} rows have such values"
-        label = " If it is a label, add :label to the name in --by." if first in table.by else ""
+        label = next((f" If it is a label, add :label to the name in {each}." for each in options), "")
         raise InputError(
             f"{table.place(int(np.argmax(missing[first])), first)}: the value is missing{others}. Fill in what is "
             f"missing, or leave such rows out with --drop-missing.{label}"
         )
     if n == table.n:
         raise InputError(f"{table.source}: every row has a missing value, the first in column {shown(first)}.")
-    kept = replace(
-        table,
-        numbers={name: column[~gone] for name, column in table.numbers.items()},
-        by={name: column[~gone] for name, column in table.by.items()},
-        places=table.places[~gone],
-    )
-    return kept, Dropped(n, table.n, {name: int(np.sum(rows)) for name, rows in missing.items()})
+    return table.take(~gone), Dropped(n, table.n, {name: int(np.sum(rows)) for name, rows in missing.items()})
 
 
 def _missing(column: np.ndarray) -> np.ndarray:

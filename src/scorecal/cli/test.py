@@ -6,15 +6,15 @@ import math
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .._calibration_test import calibration_test
 from .._lib.files import check_writable, write_whole
 from ..coverage import expected_coverage
@@ -22,9 +22,11 @@ from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian
 from ..report import report_html
 from ..results import CombinedResult
+from .as_json import as_json
 from .files import source_of
 from .memory import check_draws
-from .options import MOST_DRAWS, count, level, seed
+from .options import MOST_DRAWS, MOST_STEPS, count, level, seed
+from .order import horizon_of, rows_in_words
 from .output import complain, say
 from .read import Input, read
 from .table import InputError
@@ -34,6 +36,8 @@ _MOST_FOR_COMPLETE = 20_000
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
+  scorecal test patients.csv --mean mu --std sigma --target observed --group patient
+  scorecal test stations.csv --mean mu --std sigma --target observed --group station --time day --horizon 6
   scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
   gunzip -c forecasts.csv.gz | scorecal test - --mean mu --std sigma --target observed --drop-missing
   scorecal test scores.npz --json
@@ -78,6 +82,30 @@ def add_test(commands: Any) -> None:
     parser.add_argument(
         "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
     )
+    parser.add_argument(
+        "--group",
+        metavar="COL",
+        help="rows with the same text or number in this column may depend on each other, as those of one patient; with "
+        "--time or --horizon they are one time series, as that of a station",
+    )
+    parser.add_argument(
+        "--time",
+        metavar="COL",
+        help="rows follow each other in the order of these dates, timestamps or numbers, and are sorted by them",
+    )
+    parser.add_argument(
+        "--horizon",
+        type=count(MOST_STEPS),
+        metavar="H",
+        help="rows are forecasts so many rows ahead, in the order of --time or else of the file (1 with --time)",
+    )
+    parser.add_argument(
+        "--null",
+        choices=("auto", "signs", "simulate"),
+        default="auto",
+        help="how the null distribution is found: by random signs, by draws from the predictions, or by the latter "
+        "where these can be made and take little time (auto)",
+    )
     parser.add_argument("--alpha", type=level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")
@@ -106,8 +134,17 @@ def _test(chosen: argparse.Namespace) -> int:
             check_draws(predictions, chosen.n_resamples)
             estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
             result = calibration_test(
-                predictions, y, estimator=estimator, n_resamples=chosen.n_resamples, rng=chosen.seed
+                predictions,
+                y,
+                estimator=estimator,
+                null=chosen.null,
+                groups=given.groups,
+                horizon=horizon_of(chosen),
+                n_resamples=chosen.n_resamples,
+                rng=chosen.seed,
             )
+            noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
+            result = replace(result, warnings=noticed)
             names = chosen.target or None
             diagnosis = diagnose(
                 predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
@@ -162,12 +199,13 @@ def _tell(
 ) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
-        text = json.dumps(_as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False)
+        text = json.dumps(as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False)
         text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
     else:
         verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
         note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
-        first = [f"Calibration is {verdict} at level {chosen.alpha:g}.{note}", *given.said]
+        rows = rows_in_words(chosen, given.groups)
+        first = [f"Calibration is {verdict} at level {chosen.alpha:g}.{note}", *given.said, *([rows] if rows else [])]
         text = "\n\n".join(["\n".join(first), str(result), str(diagnosis)])
     try:
         say(text)
@@ -180,7 +218,8 @@ def _report(
     chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: Diagnosis, estimator: str
 ) -> str:
     predictions, y = given.predictions, given.y
-    how_read = {"as read": " ".join(given.said)} if given.said else {}
+    rows = rows_in_words(chosen, given.groups)
+    how_read = ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
     return report_html(
         result,
         diagnosis,
@@ -191,48 +230,3 @@ def _report(
         alpha=chosen.alpha,
         settings={"file": chosen.file, **how_read, "estimator": estimator, "seed": chosen.seed},
     )
-
-
-def _as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
-) -> dict[str, Any]:
-    per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
-    where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
-    found = {
-        **{name: getattr(result, name) for name in ("statistic", "pvalue", "n", "message", "seen", "cannot_see")},
-        "dropped": n_dropped,
-        "rejected": result.rejects(chosen.alpha),
-        "alpha": chosen.alpha,
-        "views": [
-            {name: getattr(view, name) for name in ("name", "sees", "pvalue", "adjusted_pvalue")}
-            for view in result.views
-        ],
-        "dimensions": [{"name": name, "bias": off, "confidence_ratio": ratio} for name, off, ratio in per_dimension],
-        "correlations": [
-            {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
-            for pair in diagnosis.correlations
-        ],
-        "where": where
-        and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
-        | {name: getattr(where, name) for name in sizes},
-        "settings": {
-            "file": str(chosen.file),
-            "estimator": estimator,
-            "n_resamples": chosen.n_resamples,
-            "seed": chosen.seed,
-            "scorecal": __version__,
-        },
-    }
-    plain: dict[str, Any] = _plain(found)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    """The value in types of JSON, which has no NaN: estimates become objects, and numbers that are not finite None."""
-    if hasattr(value, "_asdict"):
-        return _plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

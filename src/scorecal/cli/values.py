@@ -101,9 +101,14 @@ def as_values(texts: Sequence[str], decimals: Decimals) -> tuple[np.ndarray, boo
         return np.frombuffer(numbers), False, own.with_comma
     except InputError:
         pass
-    known = [None if text.strip().lower() in _MISSING else text.strip() for text in texts]
+    known = known_texts(texts)
     values, in_utc = as_times(known) or (as_labels(known), False)
     return values, in_utc, ""
+
+
+def known_texts(texts: Sequence[str]) -> list[str | None]:
+    """The texts without space around them, None where they say that a value is missing."""
+    return [None if text.strip().lower() in _MISSING else text.strip() for text in texts]
 
 
 def as_labels(texts: Sequence[str | None]) -> np.ndarray:

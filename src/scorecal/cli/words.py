@@ -8,7 +8,10 @@ _EVERYWHERE = {
     "alpha": "--alpha",
     "calibration_test": "the test",
     "diagnose": "the diagnosis",
+    "groups": "--group",
+    "horizon": "--horizon",
     "n_resamples": "--n-resamples",
+    "null": "--null",
     "predictions": "the predictions",
     "predictions.moments()": "the means",
     "predictions.score(y)": "the score of the predictions at their targets",
@@ -22,6 +25,11 @@ _IN_AN_NPZ = {
     "base_points": "array 'base_points'",
     "y": "array 'targets'",
 }
+_ADVICE = {
+    "`groups=`": "--group",
+    "`horizon=`": "--time and --horizon",
+    '`null="simulate"`': "--null simulate",
+}
 _QUOTED = re.compile(r"""(?<!\w)(['"])(?:\\.|(?!\1).)*\1""")
 _TOO_MANY_LABELS = "If it should hold numbers or dates (as 2024-01-31), some are not"
 
@@ -32,6 +40,8 @@ def in_options(message: str, file: Path) -> str:
     What speaks of other arguments is advice for Python: remarks, causes and all sentences but the first are left out.
     What stands in quotes comes from data, and stays as it is.
     """
+    for advice, meant in _ADVICE.items():
+        message = message.replace(advice, meant)
     quoted, places = [found[0] for found in _QUOTED.finditer(message)], count()
     message = _QUOTED.sub(lambda _: f"\0{next(places)}\0", message)
     message = message.replace(_TOO_MANY_LABELS, f"{_TOO_MANY_LABELS}, or leave out :label")

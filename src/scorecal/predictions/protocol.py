@@ -18,7 +18,8 @@ class Predictions(Protocol):
     `score(y)` broadcasts `y` against (n, dim) as `torch.distributions` does: targets (n, dim) give (n, dim); points
     shared by all predictions, (m, 1, dim), give (m, n, dim). Functions also use these, where a class has them:
 
-    - `sample(n_samples, rng)`, draws (n_samples, n, dim) (protocol `Samplable`);
+    - `sample(n_samples, rng)`, draws (n_samples, n, dim) (protocol `Samplable`); with `slow_to_sample = True`,
+      `null="auto"` does without;
     - `moments()`, the means (n, dim) and covariances (n, dim, dim) (`HasMoments`);
     - `log_prob(y)`, log-densities up to a constant for each prediction (`HasDensity`);
     - `components()`, weights, means and variances of a mixture of Gaussians (`HasComponents`);

@@ -9,12 +9,27 @@ from ..results import CalibrationResult, CombinedResult
 
 def result_html(result: CalibrationResult) -> str:
     """A result as HTML: message, views and what cannot be seen, or the facts of a single statistic."""
+    noticed = warnings_html(result)
     if isinstance(result, CombinedResult):
         unseen = "".join(f"<p>Cannot see here: {html_text(what)}</p>" for what in result.cannot_see)
-        return f"<p>{html_text(result.message)}</p>{result.table().html()}{unseen}"
-    facts = [("statistic", f"{result.statistic:.4g}"), ("p-value", f"{result.pvalue:.3g}"), ("n", result.n)]
+        shown = f"<p>{html_text(result.message)}</p>{noticed}{result.table().html()}{unseen}"
+        return f"{shown}<p>{html_text(result.null_sentence)}</p>"
+    facts = [("statistic", f"{result.statistic:.4g}"), ("p-value", _with_error(result)), ("n", result.n)]
     facts += [(f"bandwidth, {name}", f"{value:.4g}") for name, value in result.bandwidths.items()]
-    return table(("calibration test", ""), [*facts, ("coordinates", result.coordinates)]).html()
+    facts += [("coordinates", result.coordinates), ("null distribution", result.null)]
+    return noticed + table(("calibration test", ""), facts).html()
+
+
+def warnings_html(result: CalibrationResult) -> str:
+    """The warnings of a result as paragraphs of HTML."""
+    return "".join(
+        f'<p class="warning"><strong>Warning:</strong> {html_text(sentence)}</p>' for sentence in result.warnings
+    )
+
+
+def _with_error(result: CalibrationResult) -> str:
+    error = f" (Monte Carlo error {result.pvalue_error:.2g})" if result.pvalue_error else ""
+    return f"{result.pvalue:.3g}{error}"
 
 
 def diagnosis_html(diagnosis: Diagnosis) -> str:

@@ -15,8 +15,8 @@ from .style import STYLE
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _NEVER_SEEN = (
     "A few gross outliers among many rows.",
-    "Whether rows depend on each other, as in time series or with several rows of one unit. The test assumes that they "
-    "do not: if they do, calibrated predictions are rejected too often.",
+    "Every dependence between rows, as in time series or with several rows of one unit. A warning comes where their "
+    "order or equal predictions show it; otherwise, calibrated predictions are rejected too often.",
     "Whether predictions are sharp: wide ones may be calibrated as well.",
 )
 

@@ -14,11 +14,12 @@ from ..diagnosis import Diagnosis, words
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
 from ..predictions import Predictions
 from ..results import CombinedResult
+from .notebook import warnings_html
 from .pictures import picture
 
 
 def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
-    """The verdict, its meaning and the message of the test."""
+    """The verdict, what may make it wrong, its meaning, the message of the test and its null distribution."""
     rejected = result.rejects(alpha)
     verdict = "Calibration is rejected" if rejected else "No evidence against calibration"
     meaning = (
@@ -29,8 +30,10 @@ def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
     return [
         f'<p class="verdict {"bad" if rejected else "good"}"><strong>{verdict}</strong> at level {alpha:g} '
         f"(p = {result.pvalue:.3g}, {result.n} predictions).</p>",
+        warnings_html(result),
         f"<p>{meaning}</p>",
         f"<p>{html_text(result.message)}{'' if alpha == 0.05 else ' (At level 0.05.)'}</p>",
+        f"<p>{html_text(result.null_sentence)}</p>",
     ]
 
 
@@ -129,6 +132,7 @@ def repeat_part(result: CombinedResult, given: Mapping[str, Any] | None) -> list
     versions = {"scorecal": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
     settings = {
         **(given or {}),
+        "null distribution": result.null,
         "bootstrap draws": result.n_resamples,
         "coordinates": result.coordinates,
         **versions,

@@ -10,6 +10,7 @@ main { max-width: 46rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 .verdict { font-size: 1.15rem; border-left: .4rem solid; padding: .5rem .8rem; }
 .good { border-color: var(--good); } .good strong { color: var(--good); }
+.warning { border-left: .4rem solid var(--bad); padding: .2rem .8rem; }
 .bad { border-color: var(--bad); } .bad strong { color: var(--bad); }
 figure { margin: 1rem 0; max-width: 38rem; } figure svg { width: 100%; height: auto; }
 figcaption { font-size: .9rem; }

@@ -59,18 +59,15 @@ class Null(Protocol):
 
     Examples
     --------
-    Rows of one group share a sign, as in a wild cluster bootstrap:
+    As many signs +1 as -1 in each draw, up to one, so that a bias does not widen the null distribution:
 
     >>> import numpy as np, scorecal as sc
-    >>> class GroupSigns:
-    ...     def __init__(self, groups):
-    ...         self.index = np.unique(groups, return_inverse=True)[1]
-    ...
+    >>> class BalancedSigns:
     ...     def distribution(self, averages, pairing, n_resamples, rng):
-    ...         of_groups = rng.choice([-1, 1], size=(self.index.max() + 1, n_resamples))
-    ...         return averages(sc.nulls.pack_signs(of_groups[self.index]))
+    ...         signs = np.tile(np.resize([[1], [-1]], (pairing.n_clusters, 1)), n_resamples)
+    ...         return averages(sc.nulls.pack_signs(rng.permuted(signs, axis=0)))
     >>> predictions, y = sc.experiments.mgm(200, 0.5, rng=0)
-    >>> sc.kccsd_test(predictions, y, null=GroupSigns(np.arange(200) // 4), rng=0).rejects()
+    >>> sc.kccsd_test(predictions, y, null=BalancedSigns(), rng=0).rejects()
     True
     """
 

@@ -76,7 +76,11 @@ class ViewFrame:
 
     @property
     def ordered(self) -> bool:
-        """Whether rows are in time order."""
+        """Whether rows are in time order.
+
+        Then whatever multiplies features looks back only. The rotation of whitened targets and the kernels of `framed`
+        predictions still come from all rows; in random walks of one to three dimensions, their views keep the level.
+        """
         return self.clusters is not None and self.clusters.ordered
 
     @cached_property

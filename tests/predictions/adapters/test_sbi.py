@@ -1,6 +1,7 @@
 """Posteriors of sbi: real networks, real posterior classes; scores against finite differences in float64."""
 
 import copy
+import dataclasses
 import warnings
 
 import numpy as np
@@ -33,6 +34,7 @@ from sbi.neural_nets import (
 )
 from sbi.utils import BoxUniform, MultipleIndependent
 from sbi.utils.user_input_checks import process_prior
+from scipy.stats import ks_2samp
 from torch import nn
 
 import scorecal as sc
@@ -577,3 +579,31 @@ def test_cuda_stays_on_cuda(kind):
     assert scores.is_cuda
     torch.testing.assert_close(scores.cpu(), sc.from_sbi(on_host, x.cpu()).score(theta.cpu()), rtol=1e-4, atol=1e-4)
     assert sc.kccsd_test(sc.from_sbi(posterior, x), theta, n_resamples=19, rng=0).n == N
+
+
+@pytest.mark.parametrize("model", ["maf", "mdn", "zuko_nsf"])
+def test_draws_of_direct_posteriors_are_those_of_sbi(model):
+    prior = BoxUniform(torch.zeros(2), torch.ones(2))
+    x = simulate(prior, 3)[1].float()
+    build = posterior_nn(model, embedding_net=embedding(prior))
+    posterior = DirectPosterior(network(build, prior, dtype=torch.float32), prior)
+    predictions = sc.from_sbi(posterior, x)
+    torch_state = torch.random.get_rng_state()
+    draws = predictions.sample(2000, 0)
+    assert torch.equal(torch.random.get_rng_state(), torch_state)
+    assert torch.equal(draws, predictions.sample(2000, 0))
+    assert draws.shape == (2000, 3, 2)
+    assert bool(predictions.support.contains(draws).all())
+    expected = posterior.sample_batched((2000,), x=x, show_progress_bars=False)
+    for k in range(3):
+        for a in range(2):
+            assert ks_2samp(draws[:, k, a].numpy(), expected[:, k, a].numpy()).pvalue > 1e-4
+
+
+def test_a_posterior_outside_its_prior_cannot_be_sampled(monkeypatch):
+    prior = box_prior(2)
+    _, x = simulate(prior, 3)
+    predictions = sc.from_sbi(POSTERIORS["NPE mdn"](prior), x)
+    far = dataclasses.replace(predictions, draw=lambda size, rows: 5.0 + torch.zeros(size, len(rows), 2))
+    with pytest.raises(ValueError, match="leaves the prior's support too often"):
+        far.sample(3, 0)

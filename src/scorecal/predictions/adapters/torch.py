@@ -1,5 +1,7 @@
 """Predictions from `torch.distributions`, flows included."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,12 +84,19 @@ class TorchDistribution(BatchOfDistributions):
         return draws if self.distribution.event_shape else draws[..., None]
 
 
-def seeded_draws(distribution: Any, n_samples: int, rng: Any) -> Array:
-    """Draw from torch's global generator, seeded from `rng` and then restored."""
+@contextmanager
+def seeded(rng: Any) -> Iterator[None]:
+    """Seed torch's global generator from `rng`, restore it in the end, and keep no gradients."""
     torch = _torch()
     seed = int(np.random.default_rng(rng).integers(2**63))
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(seed)
+        yield
+
+
+def seeded_draws(distribution: Any, n_samples: int, rng: Any) -> Array:
+    """Draw from torch's global generator, seeded from `rng` and then restored."""
+    with seeded(rng):
         return distribution.sample((n_samples,))
 
 

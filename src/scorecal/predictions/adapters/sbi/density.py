@@ -16,11 +16,12 @@ _EMBEDDED_AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class LogDensities:
-    """n unnormalised log-densities of theta, one for each row of `x`."""
+    """n unnormalised log-densities of theta, one for each row of `x`; `sample` draws (m, rows, d) for some rows."""
 
     evaluate: Callable[[Array], Array]
     x: Array
     dim: int
+    sample: Callable[[int, Array], Array] | None = None
 
 
 def log_densities(posterior: Any, x: Any) -> LogDensities:
@@ -49,7 +50,12 @@ def _of_estimator(estimator: Any, x: Any) -> LogDensities:
     estimator = frozen_copy(estimator)
     x = as_observations(x, estimator, estimator.condition_shape)
     ready, features = embedded(estimator, x)
-    return LogDensities(lambda theta: ready.log_prob(theta, condition=features), x, int(estimator.input_shape[0]))
+    return LogDensities(
+        lambda theta: ready.log_prob(theta, condition=features),
+        x,
+        int(estimator.input_shape[0]),
+        lambda n_samples, rows: ready.sample((n_samples,), condition=features[rows]),
+    )
 
 
 def _of_likelihood(potential: Any, x: Any) -> LogDensities:

@@ -3,17 +3,21 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ...._lib.arrays import Array
 from ...._lib.extras import needs
 from ...capabilities import Prior
 from ...protocol import Predictions, describe
 from ...supports import Support
-from ..torch import ROWS_AT_ONCE
+from ..torch import ROWS_AT_ONCE, seeded
 from .density import log_densities
 from .prior import as_prior
 from .vector_field import noised_posterior
+
+_MOST_ROUNDS = 1000  # of draws, as long as some fall outside the prior's support
 
 
 def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:
@@ -39,11 +43,11 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
 
     Notes
     -----
-    No sample is drawn, and the posterior is not changed: copies of its networks are evaluated on their device,
-    embedding nets once for each observation. Gradients do not reach them. For NLE and NRE the test uses likelihood or
-    ratio times prior, whatever the sampler; for an amortised variational posterior, its density. For an ensemble it
-    uses the potential, a mixture of the members' densities; where these are not normalised, sbi's `sample` draws from
-    another mixture, and a warning says so.
+    Scores need no samples; those of NPE can be drawn, for `null="simulate"`. The posterior is not changed: copies of
+    its networks are evaluated on their device, embedding nets once for each observation. Gradients do not reach them.
+    For NLE and NRE the test uses likelihood or ratio times prior, whatever the sampler; for an amortised variational
+    posterior, its density. For an ensemble it uses the potential, a mixture of the members' densities; where these are
+    not normalised, sbi's `sample` draws from another mixture, and a warning says so.
 
     Examples
     --------
@@ -69,7 +73,9 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     prior = getattr(posterior, "prior", None) or posterior.potential_fn.prior
     densities, base = log_densities(posterior, x), as_prior(prior)
     _check_ensemble(posterior, base)
-    return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
+    if densities.sample is None:
+        return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
+    return DirectPosterior(posterior, densities.x, densities.dim, densities.evaluate, base, densities.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +87,7 @@ class SbiPosterior:
     dim: int
     log_densities: Callable[[Array], Array]  # of theta (m, n, dim), up to a constant: (m, n)
     prior: Prior | None
+    slow_to_sample: ClassVar[bool] = True
 
     @property
     def n(self) -> int:
@@ -125,6 +132,37 @@ class SbiPosterior:
         if self.support is None:
             return theta.new_ones(theta.shape[:-1], dtype=bool)
         return self.support.contains(theta)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DirectPosterior(SbiPosterior):
+    """Predictions from a posterior of sbi whose network can be sampled, as that of NPE."""
+
+    draw: Callable[[int, Array], Array]  # (m, rows, dim), also outside the support
+
+    def sample(self, n_samples: int, rng: Any = None) -> Array:
+        """Draws (n_samples, n, dim) inside the support, from torch's global generator, seeded and then restored."""
+        import torch
+
+        found: list[list[Array]] = [[] for _ in range(self.n)]
+        missing = np.full(self.n, n_samples)
+        with seeded(rng):
+            for _ in range(_MOST_ROUNDS):
+                rows = np.flatnonzero(missing)
+                if len(rows) == 0:
+                    return torch.stack([torch.cat(draws) for draws in found], dim=1)
+                size = min(int(missing.max()), max(1, ROWS_AT_ONCE // len(rows)))
+                draws = self.draw(size, torch.as_tensor(rows, device=self.x.device))
+                inside = self._inside(draws)
+                for k, row in enumerate(rows):
+                    accepted = draws[inside[:, k], k][: missing[row]]
+                    found[row].append(accepted)
+                    missing[row] -= len(accepted)
+        raise ValueError(
+            f"`posterior` leaves the prior's support too often to be sampled: after {_MOST_ROUNDS} rounds, "
+            f"{np.mean(missing > 0):.2%} of the rows lack draws inside it. Likely causes: too little training, or "
+            'observations unlike those of the training. `null="signs"` needs no draws.'
+        )
 
 
 def _check_ensemble(posterior: Any, prior: Prior | None) -> None:

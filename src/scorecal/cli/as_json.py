@@ -1,0 +1,73 @@
+"""The outcome of `scorecal test` in types of JSON."""
+
+import argparse
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .. import __version__
+from ..diagnosis import Diagnosis
+from ..results import CombinedResult
+from .order import horizon_of
+
+_OF_THE_RESULT = (
+    "statistic",
+    "pvalue",
+    "pvalue_error",
+    "null",
+    "n",
+    "message",
+    "warnings",
+    "seen",
+    "cannot_see",
+)
+
+
+def as_json(
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
+) -> dict[str, Any]:
+    """Return verdict, views, sizes, the clearest region and settings, by the names that users may rely on."""
+    per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
+    where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
+    found = {
+        **{name: getattr(result, name) for name in _OF_THE_RESULT},
+        "dropped": n_dropped,
+        "rejected": result.rejects(chosen.alpha),
+        "alpha": chosen.alpha,
+        "views": [
+            {name: getattr(view, name) for name in ("name", "sees", "pvalue", "adjusted_pvalue")}
+            for view in result.views
+        ],
+        "dimensions": [{"name": name, "bias": off, "confidence_ratio": ratio} for name, off, ratio in per_dimension],
+        "correlations": [
+            {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
+            for pair in diagnosis.correlations
+        ],
+        "where": where
+        and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
+        | {name: getattr(where, name) for name in sizes},
+        "settings": {
+            "file": str(chosen.file),
+            "group": chosen.group,
+            "time": chosen.time,
+            "horizon": horizon_of(chosen),
+            "null": chosen.null,
+            "estimator": estimator,
+            "n_resamples": chosen.n_resamples,
+            "seed": chosen.seed,
+            "scorecal": __version__,
+        },
+    }
+    plain: dict[str, Any] = _plain(found)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """The value in types of JSON, which has no NaN: estimates become objects, and numbers that are not finite None."""
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
