@@ -103,8 +103,8 @@ def test_arrays_may_be_in_time_order(tmp_path, capsys):
     assert refusal(capsys, tmp_path / "a.npz", "--time", "day", "--group", "who").endswith(
         "an NPZ file has arrays, not columns; leave out --group, --time.\n"
     )
-    assert "--null must not be 'simulate' with --group or --horizon" in refusal(
-        capsys, tmp_path / "a.npz", "--horizon", "3", "--null", "simulate"
+    assert "a.npz: --null simulate draws targets from the predictions, which scores in an NPZ file do not" in refusal(
+        capsys, tmp_path / "a.npz", "--null", "simulate"
     )
 
 

@@ -87,6 +87,7 @@ class SbiPosterior:
     dim: int
     log_densities: Callable[[Array], Array]  # of theta (m, n, dim), up to a constant: (m, n)
     prior: Prior | None
+    slow_to_sample: ClassVar[bool] = True
 
     @property
     def n(self) -> int:
@@ -138,7 +139,6 @@ class DirectPosterior(SbiPosterior):
     """Predictions from a posterior of sbi whose network can be sampled, as that of NPE."""
 
     draw: Callable[[int, Array], Array]  # (m, rows, dim), also outside the support
-    slow_to_sample: ClassVar[bool] = True
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws (n_samples, n, dim) inside the support, from torch's global generator, seeded and then restored."""
