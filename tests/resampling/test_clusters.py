@@ -284,10 +284,12 @@ def test_a_horizon_needs_two_blocks():
     assert clusters_of(None, 7, fewest).n_clusters == 2
 
 
+@pytest.mark.parametrize("null", ["student-t", "simulate"])
 @pytest.mark.parametrize("arguments", [{"groups": SORTED}, {"horizon": 1}, {"horizon": 3}], ids=name)
-def test_nulls_for_independent_rows_are_refused(arguments):
-    with pytest.raises(ValueError, match="`null` must not be 'student-t' with `groups` or `horizon`"):
-        sc.kccsd_test(PREDICTIONS, Y, estimator="linear", null="student-t", **arguments)
+def test_nulls_for_independent_rows_are_refused(arguments, null):
+    for test in (sc.kccsd_test, sc.calibration_test):
+        with pytest.raises(ValueError, match=f"`null` must not be '{null}' with `groups` or `horizon`"):
+            test(PREDICTIONS, Y, estimator="linear", null=null, **arguments)
 
 
 def test_signs_of_rows_where_groups_have_one_are_refused():
