@@ -1,4 +1,4 @@
-"""How often warnings on dependent rows come, and how often they should not: python benchmarks/dependence_warnings.py.
+"""Warnings on dependent rows, false and true, and intervals of `diagnose`: python benchmarks/dependence_warnings.py.
 
 Independent rows are calibrated or not, in random order or sorted; a warning of serial correlation or close targets is
 then a false alarm. Predictions are Gaussian; the targets have the distributions named.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from scorecal import Gaussian
+from scorecal import Gaussian, diagnose
 from scorecal._lib.files import write_whole
 from scorecal.cautions import rows_of
 from scorecal.cautions.copies import close_targets
@@ -87,7 +88,7 @@ def false_alarms() -> dict[str, Callable[[np.random.Generator], Data]]:
             cells[f"sorted by {column}, n = {n}"] = lambda rng, n=n, k=k: by_column(
                 independent("Gaussian", n, 1, rng), k
             )
-        cells[f"sorted by |mean|, n = {n}"] = lambda rng, n=n: by_size(independent("Gaussian", n, 1, rng))
+        cells[f"sorted by size of the mean, n = {n}"] = lambda rng, n=n: by_size(independent("Gaussian", n, 1, rng))
         cells[f"sorted by target, roughly, n = {n}"] = lambda rng, n=n: roughly(independent("Gaussian", n, 1, rng), rng)
         cells[f"sorted by a covariate, n = {n}"] = lambda rng, n=n: covariate(n, rng)
         cells[f"counts, n = {n}"] = lambda rng, n=n: counts(n, rng)
@@ -142,6 +143,38 @@ def rates(cells: dict[str, Callable[[np.random.Generator], Data]], repeats: int,
     return lines
 
 
+def held(
+    draw: Callable[[np.random.Generator], Data], repeats: int, rng: np.random.Generator, **options: object
+) -> np.ndarray:
+    """Shares of data sets in which the 95 % intervals of `diagnose` for bias and spread hold the truth."""
+    found = np.zeros(2)
+    for _ in range(repeats):
+        mean, sd, y = draw(rng)
+        diagnosis = diagnose(Gaussian(mean, sd), y, covariates={}, rng=0, **options)
+        found += [diagnosis.bias[0].holds(0.0), diagnosis.confidence_ratio[0].holds(1.0)]
+    return found / repeats
+
+
+def intervals(repeats: int, seed: int) -> list[str]:
+    lines = [f"| {repeats} data sets each | bias | spread | bias, told | spread, told |", "|---|---|---|---|---|"]
+    for n, size, share in ((200, 10, 0.3), (400, 10, 0.3), (1000, 10, 0.1)):
+        groups = np.repeat(np.arange(n // size), size)
+        draw = partial(clusters, n, size, share)
+        shares = (held(draw, repeats, np.random.default_rng(seed), **told) for told in ({}, {"groups": groups}))
+        lines.append(_line(f"clusters of {size}, correlation {share}, n = {n}", *shares))
+    for n, h in ((400, 2), (400, 6), (1000, 6), (1000, 24)):
+        draw = partial(overlapping, n, h)
+        shares = (held(draw, repeats, np.random.default_rng(seed), **told) for told in ({}, {"horizon": h}))
+        lines.append(_line(f"overlapping forecasts, h = {h}, n = {n}", *shares))
+    return lines
+
+
+def _line(name: str, *shares: np.ndarray) -> str:
+    line = " | ".join([f"| {name}", *(f"{share:.1%}" for share in np.concatenate(shares)), ""]).strip()
+    print(line, flush=True)
+    return line
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20_000, help="data sets a cell of independent rows (20,000)")
@@ -159,6 +192,10 @@ def main() -> None:
         "Rows that depend on each other, calibrated:",
         "",
         *rates(true_alarms(), max(options.repeats // 20, 1), options.seed),
+        "",
+        "Data sets in which 95 % intervals of `diagnose` hold the truth, plain and with `groups=` or `horizon=`:",
+        "",
+        *intervals(max(options.repeats // 10, 1), options.seed),
     ]
     write_whole(options.out, "\n".join(lines) + "\n")
 

@@ -61,13 +61,15 @@ def calibration_test(
     coordinates : callable, optional
         As for `kccsd_test`, applied before targets are whitened; for example, for `Scores` on a bounded support.
     n_resamples : int
-        Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
+        Number of null draws B; the smallest p-value is 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs. Other views average all pairs at no extra
         cost.
-    null : "signs", `nulls.RandomSigns()`, or an object with the method of `nulls.Null`, optional
-        How the null distribution of all views is found: by default from random signs, whatever the estimator.
-        `nulls.StudentT` is refused, since it is for one statistic.
+    null : {"auto", "signs", "simulate"}, a value of `nulls`, or an object with the method of `nulls.Null`
+        How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
+        number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
+        rows are few: up to 1000 for Gaussians, 500 for others, and 100 for those that have scores only. With `groups`
+        or `horizon` it means signs. `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
         comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error.
@@ -113,7 +115,7 @@ def calibration_test(
     >>> result.pvalue, result.seen
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
-    'Calibration is not rejected (p = 0.188, n = 300).'
+    'Calibration is not rejected (p = 0.175, n = 300).'
 
     Calibrated predictions for 30 patients, ten rows each, with errors that rows of a patient have in common:
 

@@ -71,9 +71,10 @@ def kccsd_test(
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`. One of your
         own inherits from `estimators.Estimator`.
-    null : {"signs", "student-t"}, a value of `nulls`, or an object with the method of `nulls.Null`, optional
+    null : {"signs", "simulate", "student-t"}, a value or an object with the method of `nulls.Null`, optional
         How the null distribution is found: by default from random signs, or, if `estimator` is "linear", Student's t.
-        "student-t" also goes with "block". With `groups` or `horizon`, random signs.
+        "student-t" also goes with "block". "simulate" draws targets from predictions that have a method `sample`, and
+        is exact for any number of rows. With `groups` or `horizon`, random signs.
     groups : array_like, shape (n,), optional
         A label for each row, of any kind, if rows of one label depend on each other, such as several of one patient.
         They share a random sign, and their pairs are left out: the statistic is the mean over all other pairs. Rows of

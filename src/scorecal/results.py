@@ -35,7 +35,7 @@ class CalibrationResult:
     coordinates : str
         The map of the targets before the test; "identity" if there was none.
     null : str
-        How the null distribution was found, such as "signs" or "student-t".
+        How the null distribution was found, such as "signs", "simulate" or "student-t".
     pvalue_error : float
         Monte Carlo error of the p-value: its standard deviation over other random draws, for the same data.
     least_pvalue : float

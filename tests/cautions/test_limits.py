@@ -30,6 +30,16 @@ def test_one_of_two_dimensions_and_scores_only():
         assert "rounded to steps of 1 (" in sc.kccsd_test(given, y, n_resamples=19, rng=0).warnings[0]
 
 
+@pytest.mark.parametrize(("sd", "error", "told"), [(0.1, 2.0, False), (0.1, 0.1, True), (2.0, 2.0, True)])
+def test_steps_that_are_small_beside_the_errors(sd, error, told):
+    """Predictions that are much too narrow, and targets whose errors are mostly rounding."""
+    rng = np.random.default_rng(0)
+    mean = 5.0 * rng.normal(size=(300, 1))
+    y = mean + error * rng.normal(size=(300, 1))
+    y = np.round(y / 0.15) * 0.15 if not told else np.round(y)
+    assert (rounded_targets(rows_of(sc.Gaussian(mean, sd), y, None)) is not None) == told
+
+
 def test_large_whole_numbers_are_fine():
     rng = np.random.default_rng(0)
     mean = 1e5 * rng.random((300, 1))

@@ -66,14 +66,18 @@ def test_classes_have_the_drawn_frequencies_and_can_be_simulated():
 
 
 @pytest.mark.parametrize(
-    "predictions",
-    [sc.ScoreFunction(PREDICTIONS.score, 25, 2), PREDICTIONS.noisy(0.5)],
-    ids=["scores only", "with noise"],
+    ("test", "predictions"),
+    [
+        (sc.kccsd_test, sc.ScoreFunction(PREDICTIONS.score, 25, 2)),
+        (sc.kccsd_test, PREDICTIONS.noisy(0.5)),
+        (sc.calibration_test, PREDICTIONS.noisy(0.5)),
+        (sc.calibration_test, sc.Scores(PREDICTIONS.score(Y), PREDICTIONS.score(Y[:5, None, :]).swapaxes(0, 1), Y[:5])),
+    ],
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
-def test_predictions_that_cannot_be_drawn_from_are_told_by_name(predictions):
-    for test in (sc.kccsd_test, sc.calibration_test):
-        with pytest.raises(TypeError, match=f"draws targets from the predictions.*{type(predictions).__name__}"):
-            test(predictions, Y, null="simulate", rng=0)
+def test_predictions_that_cannot_be_drawn_from_are_told_by_name(test, predictions):
+    with pytest.raises(TypeError, match=f"draws targets from the predictions.*{type(predictions).__name__}"):
+        test(predictions, Y, null="simulate", rng=0)
 
 
 @pytest.mark.parametrize("dependent", [{"groups": np.arange(25) // 2}, {"horizon": 1}])
@@ -88,14 +92,14 @@ def test_automatic_choice():
     mixture = sc.GaussianMixture(np.ones((25, 1)), MEAN[:, None, :], np.ones((25, 1)))
     assert sc.calibration_test(PREDICTIONS, Y, rng=0).null == "simulate"
     assert sc.kccsd_test(PREDICTIONS, Y, rng=0).null == "signs"  # the paper's
-    assert automatic_null(PREDICTIONS, Complete(), 1000) == sc.nulls.Simulate(0)
-    assert automatic_null(mixture, Complete(), 500) == sc.nulls.Simulate()
+    assert automatic_null(PREDICTIONS, Complete(), 500) == sc.nulls.Simulate(0)
+    assert automatic_null(mixture, Complete(), 200) == sc.nulls.Simulate()
     for predictions, estimator, n in (
-        (PREDICTIONS, Complete(), 1001),
-        (mixture, Complete(), 501),
+        (PREDICTIONS, Complete(), 501),
+        (mixture, Complete(), 201),
         (PREDICTIONS, Linear(), 25),
         (PREDICTIONS.noisy(1.0), Complete(), 25),
-        (sc.ScoreFunction(PREDICTIONS.score, 25, 2), Complete(), 25),
+        (sc.ScoreFunction(PREDICTIONS.score, 25, 2), Complete(), 101),
     ):
         assert automatic_null(predictions, estimator, n) == RandomSigns()
 

@@ -35,9 +35,7 @@ def test_components_with_enough_targets_count_for_signs():
     frame = frame_of(predictions, y, 0.0, np.random.default_rng(0))
     (view,) = for_signs([sc.views.View("w", "modes", Shares(), coordinates="component")])
     rows = slice(10, 30)
-    np.testing.assert_array_equal(
-        view.target_kernel.frame_features(frame, rows), Shares().frame_features(frame, rows)
-    )
+    np.testing.assert_array_equal(view.target_kernel.frame_features(frame, rows), Shares().frame_features(frame, rows))
 
 
 def test_only_rare_components_are_left_out():

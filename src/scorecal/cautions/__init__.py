@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._lib.arrays import ignore_overflow
 from ..predictions import Samplable
 from ..resampling.clusters import Clusters
 from .copies import close_targets, exact_copies
@@ -12,6 +13,7 @@ from .serial import serial_correlation
 __all__ = ["Rows", "cautions_of", "rows_of"]
 
 
+@ignore_overflow
 def cautions_of(rows: Rows, predictions: Any, null: str, clusters: Clusters | None = None) -> tuple[str, ...]:
     """Return a sentence for each thing noticed that may make the verdict wrong; none for good data.
 

@@ -16,9 +16,13 @@ def rounded_targets(rows: Rows) -> str | None:
     if rows.sd is None:
         return None
     coarsest = (0.0, 0.0)
-    for column, sd in zip(rows.targets.T, np.atleast_2d(rows.sd).T, strict=True):
+    # Steps that are small beside the errors do no harm, however narrow the predictions are.
+    residuals = rows.residuals if rows.standardised else None
+    errors = np.ones(rows.targets.shape[1]) if residuals is None else np.std(residuals, axis=0)
+    for column, sd, error in zip(rows.targets.T, np.atleast_2d(rows.sd).T, errors, strict=True):
         usual = float(np.median(sd))
-        step = grid_step(column[:_HEAD], _COARSE * usual) and grid_step(column, _COARSE * usual)
+        finest = _COARSE * usual * max(float(error), 1.0)
+        step = grid_step(column[:_HEAD], finest) and grid_step(column, finest)
         if step is not None:
             coarsest = max(coarsest, (step / usual, step))
     share, step = coarsest

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, to_numpy
+from .._lib.arrays import Array, array_namespace, ignore_overflow, to_numpy
 from ..coordinates.location_spread import known_moments
 from ..predictions import Categorical, HasComponents, HasMoments, as_rows
 
@@ -40,6 +40,7 @@ class Rows:
     rounding: float
 
 
+@ignore_overflow
 def rows_of(predictions: Any, y: Any, residuals: Array | None, whitening: tuple[Array, Array] | None = None) -> Rows:
     """Return the rows, from predictions and targets as they were given, and residuals or scores.
 

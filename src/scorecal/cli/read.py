@@ -39,6 +39,11 @@ def read(chosen: argparse.Namespace) -> Input:
         if given:
             options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
             raise InputError(f"{chosen.file}: an NPZ file has arrays, not columns; leave out {options}.")
+        if chosen.null == "simulate":
+            raise InputError(
+                f"{chosen.file}: --null simulate draws targets from the predictions, which scores in an NPZ file do "
+                "not allow; leave it out, for random signs."
+            )
         return Input(*read_npz(chosen.file), None, None, 0, ())
     d = _dimension(chosen)
     wanted = columns_of(chosen)

@@ -8,10 +8,12 @@ import numpy as np
 from .._lib.checks import as_generator, check_count, check_share
 from ..predictions import Predictions
 from ..resampling import RandomSigns
+from ..resampling.clusters import clusters_of
 from ..resampling.signs import Signs
 from .estimates import (
     Correlation,
     Estimate,
+    Intervals,
     bias,
     centred,
     confidence_ratio,
@@ -35,6 +37,8 @@ def diagnose(
     covariates: Any = None,
     names: Sequence[str] | None = None,
     confidence_level: float = 0.95,
+    groups: Any = None,
+    horizon: int | None = None,
     n_resamples: int = 999,
     rng: Any = None,
 ) -> Diagnosis:
@@ -54,6 +58,11 @@ def diagnose(
         Names of the d dimensions.
     confidence_level : float
         Confidence level of each interval.
+    groups, horizon : optional
+        As for `calibration_test`: labels of rows that depend on each other, and the number of steps ahead of forecasts
+        in time order. Intervals then rest on the groups, or on blocks of consecutive rows, as independent units, and
+        p-values of regions on one sign for each. Fewer than ten of them make intervals rough, which is said, and no
+        region is found.
     n_resamples : int
         Number of random signs for the p-values of regions.
     rng : seed or numpy.random.Generator, optional
@@ -72,7 +81,8 @@ def diagnose(
     which is the same on average for calibrated predictions; for `Scores`, which cannot be differentiated, with
     :math:`\Sigma_i`, as for Gaussians.
 
-    Intervals are those of Student's t with influence functions, and need some 50 rows or more.
+    Intervals are those of Student's t with influence functions, and need some 50 rows or more. With `groups` or
+    `horizon`, influences are added up over each of G groups or blocks, and t has G - 1 degrees of freedom.
 
     Examples
     --------
@@ -98,20 +108,28 @@ def diagnose(
     labels = _checked_names(names, d)
     columns = _as_covariates(covariates, predictions.n, found, labels)
     partitions = partitions_of(columns, n, warn=covariates is not None)
-    regions = _regions(found, partitions, RandomSigns().draw(n, n_resamples, generator), level)
-    off, ratios, pairs = _sizes(found, slice(None), level)
+    clusters = clusters_of(groups, horizon, predictions.n)
+    if clusters is not None:
+        clusters = clusters.within(found.rows)
+    n_clusters = n if clusters is None else clusters.n_clusters
+    intervals = Intervals(level, None if clusters is None or n_clusters == n else clusters.labels)
+    signs = RandomSigns().draw(n_clusters, n_resamples, generator)
+    least = 0.0 if clusters is None else clusters.least_pvalue
+    regions = _regions(found, partitions, signs, intervals, least)
+    off, ratios, pairs = _sizes(found, slice(None), intervals)
     return Diagnosis(
         labels,
         off,
         ratios,
-        bias(np.mean(found.marginal, axis=1), level),
-        ratio_of_squares(np.sum(centred(found.whitened) ** 2, axis=1), np.einsum("nkk->n", found.expected), level),
-        worst_direction(found, level),
+        bias(np.mean(found.marginal, axis=1), intervals),
+        ratio_of_squares(np.sum(centred(found.whitened) ** 2, axis=1), np.einsum("nkk->n", found.expected), intervals),
+        worst_direction(found, intervals),
         pairs,
         regions,
         regions[0] if regions and regions[0].contrast_pvalue <= 1.0 - level else None,
         columns,
         n,
+        n_clusters,
         level,
         found.source,
         found.coordinates,
@@ -119,13 +137,13 @@ def diagnose(
 
 
 def _sizes(
-    found: Residuals, rows: Any, level: float
+    found: Residuals, rows: Any, intervals: Intervals
 ) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...], tuple[Correlation, ...]]:
     """Bias and confidence ratio of each dimension, and correlations of every two, in some rows."""
-    residuals, products = found.marginal[rows], found.expected_marginal[rows]
+    residuals, products, intervals = found.marginal[rows], found.expected_marginal[rows], intervals.within(rows)
     expected = np.einsum("nkk->kn", products)
-    ratios = (confidence_ratio(e, c, level) for e, c in zip(residuals.T, expected, strict=True))
-    return tuple(bias(e, level) for e in residuals.T), tuple(ratios), correlations(residuals, products, level)
+    ratios = (confidence_ratio(e, c, intervals) for e, c in zip(residuals.T, expected, strict=True))
+    return tuple(bias(e, intervals) for e in residuals.T), tuple(ratios), correlations(residuals, products, intervals)
 
 
 def _departure(features: np.ndarray, rows: np.ndarray) -> float:
@@ -135,22 +153,25 @@ def _departure(features: np.ndarray, rows: np.ndarray) -> float:
     return float(abs(inside[clearest]))
 
 
-def _regions(found: Residuals, partitions: list[Partition], signs: Signs, level: float) -> tuple[Region, ...]:
+def _regions(
+    found: Residuals, partitions: list[Partition], signs: Signs, intervals: Intervals, least_pvalue: float
+) -> tuple[Region, ...]:
     """The region of each covariate that differs most from the rest, the clearest first."""
     if not partitions:
         return ()
     features = features_of(found)
-    wrong = simultaneous_pvalues(features, partitions, signs)
-    differs = simultaneous_pvalues(features, partitions, signs, against_the_rest=True)
+    wrong = simultaneous_pvalues(features, partitions, signs, intervals.labels)
+    differs = simultaneous_pvalues(features, partitions, signs, intervals.labels, against_the_rest=True)
     regions = []
     for partition, (_, pvalues), (contrasts, contrast_pvalues) in zip(partitions, wrong, differs, strict=True):
         # A region and all that is outside differ from each other alike: the one that is more wrong is meant.
         alike = np.flatnonzero(contrasts >= np.max(contrasts) * (1.0 - 1e-9)).tolist()
         k = max(alike, key=lambda j: _departure(features, partition.rows(j)))
         rows = partition.rows(k)
-        inside, rest = _sizes(found, rows, level), _sizes(found, ~rows, level)
+        inside, rest = _sizes(found, rows, intervals), _sizes(found, ~rows, intervals)
         name, n = partition.names[k], int(np.sum(rows))
-        region = Region(name, partition.covariate, n, float(pvalues[k]), float(contrast_pvalues[k]), *inside, *rest)
+        wrong_there, differs_there = (max(float(each[k]), least_pvalue) for each in (pvalues, contrast_pvalues))
+        region = Region(name, partition.covariate, n, wrong_there, differs_there, *inside, *rest)
         regions.append((-contrasts[k], region))
     return tuple(region for _, region in sorted(regions, key=lambda each: each[0]))
 

@@ -1,8 +1,9 @@
 """Estimates of errors with confidence intervals that hold whatever the distribution of the residuals."""
 
 import math
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,24 +45,57 @@ class Direction(NamedTuple):
 _UNTOLD = Estimate(math.nan, math.nan, math.nan)
 
 
-def bias(values: np.ndarray, level: float) -> Estimate:
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Student's intervals of one level, from influence functions, for rows that are independent or in clusters.
+
+    Influences of the rows of a cluster, by `labels` (n,), are added up; with G clusters there are G - 1 degrees of
+    freedom. That holds whatever the correlation within clusters.
+    """
+
+    level: float
+    labels: np.ndarray | None = None
+
+    def within(self, rows: Any) -> "Intervals":
+        """Return the intervals of estimates from some of the rows."""
+        return self if self.labels is None else replace(self, labels=self.labels[rows])
+
+    def around(self, value: float, influence: np.ndarray) -> Estimate:
+        """Interval around a value that is changed by influence / n by each of n rows; infinite for one cluster."""
+        from scipy.special import stdtrit
+
+        sums = influence - np.mean(influence)
+        if self.labels is not None:
+            label = np.unique(self.labels, return_inverse=True)[1]
+            sums = np.bincount(label, sums)
+        n = len(sums)
+        if n < 2:
+            return Estimate(value, -math.inf, math.inf)
+        error = float(np.sqrt(np.sum(sums**2) * n / (n - 1))) / len(influence)
+        half = float(stdtrit(n - 1, 0.5 + 0.5 * self.level)) * error
+        return Estimate(value, value - half, value + half)
+
+
+def bias(values: np.ndarray, intervals: Intervals) -> Estimate:
     """Mean of residuals, with its interval."""
-    return _around(float(np.mean(values)), values, level)
+    return intervals.around(float(np.mean(values)), values)
 
 
-def confidence_ratio(values: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
+def confidence_ratio(values: np.ndarray, expected: np.ndarray, intervals: Intervals) -> Estimate:
     """Standard deviation of residuals over the expected one."""
-    return ratio_of_squares(centred(values) ** 2, expected, level)
+    return ratio_of_squares(centred(values) ** 2, expected, intervals)
 
 
-def ratio_of_squares(squares: np.ndarray, expected: np.ndarray, level: float) -> Estimate:
+def ratio_of_squares(squares: np.ndarray, expected: np.ndarray, intervals: Intervals) -> Estimate:
     """Root of the ratio of the means of squares of centred values and of those expected; interval on a log scale."""
     square, wanted = np.sum(squares) / (len(squares) - 1), np.mean(expected)
-    # Curvatures of scores that turn back far out may cancel, and targets may all be at their means.
-    if not (square > 0 and wanted > 2.0 * np.std(expected) / len(expected) ** 0.5):
+    # Curvatures of scores that turn back far out may cancel.
+    if not wanted > 2.0 * np.std(expected) / len(expected) ** 0.5:
         return _UNTOLD
+    if square == 0:  # all targets at their means, or as far from them
+        return Estimate(0.0, 0.0, 0.0)
     influence = 0.5 * (squares / square - expected / wanted)
-    ends = _around(float(0.5 * np.log(square / wanted)), influence, level)
+    ends = intervals.around(float(0.5 * np.log(square / wanted)), influence)
     return Estimate(*(float(np.exp(end)) for end in ends))
 
 
@@ -70,7 +104,7 @@ def centred(values: np.ndarray) -> np.ndarray:
     return np.asarray(values - np.mean(values, axis=0))
 
 
-def correlations(values: np.ndarray, expected: np.ndarray, level: float) -> tuple[Correlation, ...]:
+def correlations(values: np.ndarray, expected: np.ndarray, intervals: Intervals) -> tuple[Correlation, ...]:
     """Correlations of every two dimensions, with intervals from the influence function of the coefficient."""
     d = values.shape[1]
     second = np.mean(expected, axis=0)
@@ -84,15 +118,20 @@ def correlations(values: np.ndarray, expected: np.ndarray, level: float) -> tupl
         coefficient = float(np.mean(unit[:, k] * unit[:, m]))
         influence = unit[:, k] * unit[:, m] - 0.5 * coefficient * (unit[:, k] ** 2 + unit[:, m] ** 2)
         # Fisher's scale, on which intervals do not leave (-1, 1).
-        ends = _around(float(np.arctanh(coefficient)), influence / (1.0 - coefficient**2), level)
+        ends = intervals.around(float(np.arctanh(coefficient)), influence / (1.0 - coefficient**2))
         found.append(Correlation((k, m), claimed, Estimate(*(float(np.tanh(end)) for end in ends))))
     return tuple(found)
 
 
-def worst_direction(residuals: Residuals, level: float) -> Direction:
-    """Direction along which the spread is most wrong, found in a random half of the rows and measured in the other."""
-    order = np.random.default_rng(0).permutation(len(residuals.whitened))  # rows may alternate between groups
-    seek, measure = np.array_split(order, 2)
+def worst_direction(residuals: Residuals, intervals: Intervals) -> Direction:
+    """Direction along which the spread is most wrong, found in a random half of the rows and measured in the other.
+
+    The halves are independent of each other: rows of a cluster are in the same.
+    """
+    n = len(residuals.whitened)
+    label = np.arange(n) if intervals.labels is None else np.unique(intervals.labels, return_inverse=True)[1]
+    order = np.random.default_rng(0).permutation(int(label.max()) + 1)  # rows may alternate between groups
+    measure, seek = (np.flatnonzero(np.isin(label, half)) for half in np.array_split(order, 2)[::-1])
     wanted = np.mean(residuals.expected[seek], axis=0)
     if np.linalg.eigvalsh(wanted)[0] <= 0:
         return Direction(np.full(len(wanted), math.nan), _UNTOLD)
@@ -105,11 +144,4 @@ def worst_direction(residuals: Residuals, level: float) -> Direction:
     weights = weights * np.sign(weights[np.argmax(np.abs(weights))])
     along = residuals.whitened[measure] @ weights
     expected = np.einsum("k,nkm,m->n", weights, residuals.expected[measure], weights)
-    return Direction(weights, confidence_ratio(along, expected, level))
-
-
-def _around(value: float, influence: np.ndarray, level: float) -> Estimate:
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(influence) - 1, 0.5 + 0.5 * level) * np.std(influence, ddof=1) / len(influence) ** 0.5)
-    return Estimate(value, value - half, value + half)
+    return Direction(weights, confidence_ratio(along, expected, intervals.within(measure)))

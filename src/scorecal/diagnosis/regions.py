@@ -84,12 +84,17 @@ def features_of(residuals: Residuals) -> np.ndarray:
 
 
 def simultaneous_pvalues(
-    features: np.ndarray, partitions: Sequence[Partition], signs: Signs, *, against_the_rest: bool = False
+    features: np.ndarray,
+    partitions: Sequence[Partition],
+    signs: Signs,
+    labels: np.ndarray | None = None,
+    *,
+    against_the_rest: bool = False,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Statistics of the regions of each partition, and p-values adjusted for all regions of all partitions.
 
     The null hypothesis is that predictions are calibrated in the region; or, against the rest, that they are wrong
-    there as they are on average over all rows.
+    there as they are on average over all rows. With the `labels` (n,) of clusters there is one sign for each of these.
     """
     if against_the_rest:
         features = features - np.mean(features, axis=0)
@@ -100,7 +105,10 @@ def simultaneous_pvalues(
             weights = weights - weights @ np.bincount(partition.bins, minlength=weights.shape[1])[:, None] / len(
                 features
             )
-        found.append(_statistics(features, partition.bins, weights, signs))
+        if labels is None:
+            found.append(_statistics(features, partition.bins, weights, signs))
+        else:
+            found.append(_of_clusters(features, weights[:, partition.bins], labels, signs))
     largest = np.max([np.max(each, axis=0) for each in found], axis=0)
     return [(each[:, 0], np.mean(largest >= each[:, :1] - 1e-9, axis=1)) for each in found]
 
@@ -123,6 +131,27 @@ def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, sig
     found = []
     for weight in weights:
         total, cube = (np.tensordot(weight**power, part, 1) for power, part in ((1, plain), (3, cubes)))
-        square = np.maximum(weight**2 @ squares, np.finfo(float).tiny)[:, None]
-        found.append(np.max(np.abs(total + hall_correction(total, cube, square) * cube) / np.sqrt(square), axis=0))
+        found.append(_largest(total, cube, weight**2 @ squares))
     return np.stack(found)
+
+
+def _of_clusters(features: np.ndarray, weights: np.ndarray, labels: np.ndarray, signs: Signs) -> np.ndarray:
+    """Statistics as in `_statistics`, with the sums over the rows of each cluster as rows; weights are (regions, n)."""
+    n_clusters = int(labels.max()) + 1
+    placed, found = signs.on(features), []
+    for weight in weights:
+        sums = np.stack([np.bincount(labels, weight * column, n_clusters) for column in features.T], axis=1)
+        total, cube = (np.zeros((sums.shape[1], 1 + signs.n_resamples)) for _ in range(2))
+        for start in range(0, n_clusters, _ROWS_AT_ONCE):
+            block = slice(start, min(start + _ROWS_AT_ONCE, n_clusters))
+            flips = np.concatenate([np.ones((block.stop - start, 1)), placed(block)], axis=1)
+            total += sums[block].T @ flips
+            cube += (sums[block] ** 3).T @ flips
+        found.append(_largest(total, cube, np.sum(sums**2, axis=0)))
+    return np.stack(found)
+
+
+def _largest(total: np.ndarray, cube: np.ndarray, square: np.ndarray) -> np.ndarray:
+    """Largest of the sums (q, 1 + B) of several features, in units of their root mean squares, less their skewness."""
+    square = np.maximum(square, np.finfo(float).tiny)[:, None]
+    return np.asarray(np.max(np.abs(total + hall_correction(total, cube, square) * cube) / np.sqrt(square), axis=0))

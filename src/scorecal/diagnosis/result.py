@@ -70,8 +70,8 @@ class Diagnosis:
         The first of these, if it differs from the rest at level 1 - `confidence_level`; otherwise None.
     covariates : mapping of str to ndarray, shape (n,)
         The covariates that divide rows into regions.
-    n : int
-        Number of rows used.
+    n, n_clusters : int
+        Number of rows used, and of independent groups or blocks of them: as many as rows without `groups` or `horizon`.
     confidence_level : float
         Confidence level of each interval.
     source : str
@@ -91,6 +91,7 @@ class Diagnosis:
     where: Region | None
     covariates: Mapping[str, np.ndarray] = field(repr=False)
     n: int
+    n_clusters: int
     confidence_level: float
     source: str
     coordinates: str

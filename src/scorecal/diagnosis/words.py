@@ -10,6 +10,7 @@ import numpy as np
 
 from .._lib.tables import Table, table
 from .._lib.text import visible
+from ..resampling.clusters import FEWEST_CLUSTERS
 from .estimates import Correlation, Estimate
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def sentences_of(diagnosis: Diagnosis) -> list[str]:
 def _sentences(diagnosis: Diagnosis) -> list[str]:
     names = diagnosis.names
     overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio, diagnosis.correlations)
+    if diagnosis.n_clusters < FEWEST_CLUSTERS:
+        overall = [*(overall or [_NOTHING.capitalize()]), f"{_rows(diagnosis)} only: intervals are rough."]
     if diagnosis.where is None:
         return overall or [_NOTHING.capitalize()]
     where = diagnosis.where
@@ -93,7 +96,13 @@ def text_of(diagnosis: Diagnosis) -> str:
     if diagnosis.regions:
         parts.append(regions_table(diagnosis).text())
     level = f"{100 * diagnosis.confidence_level:g} %"
-    return "\n\n".join([*parts, f"{level} intervals in brackets; {diagnosis.n} rows; from {diagnosis.source}."])
+    rows = _rows(diagnosis)
+    return "\n\n".join([*parts, f"{level} intervals in brackets; {rows}; from {diagnosis.source}."])
+
+
+def _rows(diagnosis: Diagnosis) -> str:
+    independent = f", in {diagnosis.n_clusters} groups or blocks" if diagnosis.n_clusters < diagnosis.n else ""
+    return f"{diagnosis.n} rows{independent}"
 
 
 def _bias(off: Estimate) -> str:

@@ -12,11 +12,11 @@ from .estimators import Complete, Estimator
 from .nulls import Null, RandomSigns, Simulate
 
 # Rows up to which simulation takes at most some 50 times as long as signs, for Gaussians and for other predictions.
-_MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 1000, 500
+_MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 500, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
-# Draws are made while they cost less than about a second: numbers, and pairs of rows, at most this many.
-_NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 2 * 10**8, 20
+# Draws are made while they cost less than about a quarter of a second: at most this many numbers, and pairs of rows.
+_NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 5 * 10**7, 20
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int) -> Null:
@@ -36,5 +36,5 @@ def draws_per_resample(null: Any, n_resamples: int, n: int, d: int) -> int:
     """Return for how many draws each of the `n_resamples` on a result stands: more than one where draws are cheap."""
     if null == Simulate():
         return 1
-    affordable = min(_NUMBERS // (n * d), _PAIRS // n**2)
+    affordable = min(_NUMBERS // (n * d * max(1, d // 2)), _PAIRS // n**2)  # correlations are d^2 numbers
     return max(1, min(_MOST_PARTS, affordable // (n_resamples + 1)))

@@ -30,6 +30,12 @@ class Clusters:
     ordered: bool
     series: np.ndarray | None = None
 
+    def within(self, rows: np.ndarray) -> "Clusters":
+        """Return the clusters of some of the rows."""
+        labels = _by_appearance(self.labels[rows])
+        series = None if self.series is None else _by_appearance(self.series[rows])
+        return Clusters(labels, int(labels.max()) + 1, self.ordered, series)
+
     @property
     def least_pvalue(self) -> float:
         """Smallest p-value that the clusters allow.
