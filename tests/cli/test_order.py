@@ -39,8 +39,11 @@ def test_groups_give_the_result_of_the_library(tmp_path, capsys):
     found, _ = result(capsys, write(tmp_path / "a.csv", columns), *ONE, "--group", "patient")
     expected = sc.calibration_test(*gaussian(columns), groups=columns["patient"], n_resamples=99, rng=0)
     assert (found["pvalue"], found["statistic"]) == (expected.pvalue, pytest.approx(expected.statistic))
+    ratio = sc.diagnose(*gaussian(columns), groups=columns["patient"], n_resamples=99, rng=0).confidence_ratio[0]
+    assert found["dimensions"][0]["confidence_ratio"] == pytest.approx(ratio._asdict())
     alone, _ = result(capsys, tmp_path / "a.csv", *ONE, "--null", "signs")
     assert alone["statistic"] != found["statistic"]
+    assert alone["dimensions"][0]["confidence_ratio"]["low"] != pytest.approx(ratio.low)
     assert found["settings"]["group"] == "patient"
     assert (found["settings"]["time"], found["settings"]["horizon"]) == (None, None)
 

@@ -147,7 +147,14 @@ def _test(chosen: argparse.Namespace) -> int:
             result = replace(result, warnings=noticed)
             names = chosen.target or None
             diagnosis = diagnose(
-                predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
+                predictions,
+                y,
+                covariates=given.by,
+                names=names,
+                groups=given.groups,
+                horizon=horizon_of(chosen),
+                n_resamples=chosen.n_resamples,
+                rng=chosen.seed,
             )
         unheard = _tell(chosen, result, diagnosis, estimator, given)
         if chosen.report is not None:
