@@ -68,7 +68,7 @@ def calibration_test(
     null : {"auto", "signs", "simulate"}, a value of `nulls`, or an object with the method of `nulls.Null`
         How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
-        rows are few: up to 1000 for Gaussians, 500 for others, and 100 for those that have scores only. With `groups`
+        rows are few: up to 500 for Gaussians, 200 for others, and 100 for those that have scores only. With `groups`
         or `horizon` it means signs. `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
@@ -115,7 +115,7 @@ def calibration_test(
     >>> result.pvalue, result.seen
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
-    'Calibration is not rejected (p = 0.175, n = 300).'
+    'Calibration is not rejected (p = 0.196, n = 300).'
 
     Calibrated predictions for 30 patients, ten rows each, with errors that rows of a patient have in common:
 

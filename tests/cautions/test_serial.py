@@ -68,6 +68,14 @@ def test_fewer_than_twenty_rows_say_nothing():
     assert not warned((np.zeros((19, 1)), np.ones((19, 1)), y))
 
 
+def test_errors_that_are_all_equal():
+    rng = np.random.default_rng(0)
+    mean = rng.integers(9, size=(60, 2)).astype(float)
+    assert not warned((mean, np.ones((60, 2)), mean + 1.0))
+    one = mean + np.stack([np.ones(60), rng.normal(size=60)], axis=1)
+    assert not warned((mean, np.ones((60, 2)), one))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", study.false_alarms())
 def test_at_most_one_false_alarm_in_a_thousand(name):

@@ -59,9 +59,11 @@ def _lag_beyond_chance(values: np.ndarray, n_waves: int, keys: np.ndarray | None
     """Return the clearest lag at which values (n, d) without their slowest waves are correlated, None if by chance."""
     from scipy.special import ndtri
 
-    n, d = values.shape
     sizes = np.sqrt(np.mean(values**2, axis=0))
-    values = values / np.where(sizes > 0, sizes, 1.0)
+    values = values[:, sizes > 0] / sizes[sizes > 0]
+    n, d = values.shape
+    if not d:
+        return None
     lags = np.arange(1, min(_MOST_LAGS, n // 8) + 1)
     products, n_pairs = _products(values, lags, keys)
     # Without the slowest waves, neighbours are correlated slightly less than not at all.
