@@ -108,7 +108,8 @@ def cells_of(names: list[str], null: str) -> list[Cell]:
     cells = []
     for name in names or FAMILIES:
         draw, sizes = FAMILIES[name]
-        cells += [Cell(Model(f"{name}, d = {d}", partial(draw, dim=d)), n, test) for n, d in sizes]
+        models = {d: Model(f"{name}, d = {d}", partial(draw, dim=d)) for _, d in sizes}
+        cells += [Cell(models[d], n, test) for n, d in sizes]
     return cells
 
 
