@@ -28,10 +28,31 @@ class DensePairs:
 
     def __call__(self, targets: Array, scores: Array) -> Array:
         """Return the statistics (m,) of targets and scores (m, n, d), a few data sets at a time."""
-        m, n, _ = targets.shape
-        size = max(1, _PAIRS_AT_ONCE // n**2)
-        some = [slice(k, min(k + size, m)) for k in range(0, m, size)]
-        return array_namespace(targets).concat([self._of(targets[k, ...], scores[k, ...]) for k in some])
+        found = [self._of(targets[some, ...], scores[some, ...]) for some in _few(targets)]
+        return array_namespace(targets).concat(found)
+
+    def of_normal(self, targets: np.ndarray) -> np.ndarray:
+        """Return the statistics (m,) of standard normal targets (m, n, d), whose scores are minus the targets."""
+        return np.concatenate([self._of_normal(targets[some]) for some in _few(targets)])
+
+    def _of_normal(self, z: np.ndarray) -> np.ndarray:
+        """With scores -z and D = z_i - z_j, h / l = (|z_i|^2 + |z_j|^2) / 2 + d / sigma^2 - factor |D|^2 / (2 sigma^2).
+
+        The matrix is symmetric, so that the first term is a sum over rows of |z_i|^2.
+        """
+        n, d = z.shape[1:]
+        precision = self.bandwidth**-2
+        squared = np.einsum("mnd,mnd->mn", z, z)[..., None]
+        norms, ones = -0.5 * precision * squared, np.ones_like(squared)
+        left, right = np.concatenate([precision * z, norms, ones], 2), np.concatenate([z, ones, norms], 2)
+        exponents = np.matmul(left, right.swapaxes(1, 2))
+        block = np.exp(exponents)
+        block *= self.gram
+        factor = 1.0 / precision + 2.0 + 2.0 * precision
+        total = np.einsum("mnk,mnk->m", block, exponents)
+        rows = np.einsum("mnk->mn", block)
+        total = factor * total + np.einsum("mn,mn->m", rows, squared[..., 0] + d * precision)
+        return np.asarray(total / (n * (n - 1)))
 
     def _of(self, targets: Array, scores: Array) -> Array:
         """For the bilinear form, u_i.u_j + y_i.y_j + a_i + a_j, see `statistics.stein`."""
@@ -47,6 +68,13 @@ class DensePairs:
         block = xp.exp(product([x, norms, ones], [x, ones, norms])) * self.gram
         block = block * product([u, y, own, ones], [u, y, ones, own])
         return xp.sum(block, axis=(1, 2)) / (n * (n - 1))
+
+
+def _few(targets: Array) -> list[slice]:
+    """Slices of data sets (m, n, d) whose pairs fit the cache together."""
+    m, n, _ = targets.shape
+    size = max(1, _PAIRS_AT_ONCE // n**2)
+    return [slice(k, min(k + size, m)) for k in range(0, m, size)]
 
 
 def is_dense(view: View, frame: ViewFrame) -> bool:

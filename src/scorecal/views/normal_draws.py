@@ -46,7 +46,8 @@ class Table:
 
     def sums(self, kernel: Any) -> Sums:
         if kernel not in self._sums:
-            self._sums[kernel] = sums_of(self._features.get(kernel, normal_features(kernel, self.numbers)))
+            kept = self._features.get(kernel)
+            self._sums[kernel] = normal_sums(kernel, self.numbers) if kept is None else sums_of(kept)
         return self._sums[kernel]
 
 
@@ -64,6 +65,12 @@ def normal_features(kernel: Any, numbers: np.ndarray) -> np.ndarray:
     give = getattr(kernel, "normal_features", None)
     found = give(points) if give else stein_features(kernel, points, -points, repr(kernel))
     return np.ascontiguousarray(np.moveaxis(found.reshape(n, n_draws, -1), 2, 0))
+
+
+def normal_sums(kernel: Any, numbers: np.ndarray) -> Sums:
+    """Sums over rows of the powers of features of standard normal numbers (d, n, draws)."""
+    give = getattr(kernel, "normal_sums", None)
+    return give(numbers) if give else sums_of(normal_features(kernel, numbers))
 
 
 def sums_of(features: np.ndarray, weights: np.ndarray | None = None) -> Sums:
@@ -108,8 +115,7 @@ class NormalDraws:
         shared = self.rotation is None or (view.coordinates == "marginal") == self.diagonal
         numbers = table.numbers if shared else rotated
         if view.name in self.pairs:
-            targets = np.ascontiguousarray(numbers.transpose(2, 1, 0))
-            return np.asarray(self.pairs[view.name](targets, -targets))
+            return self.pairs[view.name].of_normal(np.ascontiguousarray(numbers.transpose(2, 1, 0)))
         shared = shared or getattr(kernel, "radial", False)
         between = view.distribution_kernel
         if isinstance(between, Gain):  # with the features -z of the constant
@@ -119,7 +125,7 @@ class NormalDraws:
             features = table.features(kernel) if shared else normal_features(kernel, numbers)
             sums = sums_of(features, to_numpy(self.frame.traits))
         else:
-            sums = table.sums(kernel) if shared else sums_of(normal_features(kernel, numbers))
+            sums = table.sums(kernel) if shared else normal_sums(kernel, numbers)
         n = numbers.shape[1]
         return np.asarray(statistic_of_sums(Features(kernel, view.largest, unskewed=True), *sums, n, n * (n - 1)))
 
