@@ -108,13 +108,14 @@ def cells_of(names: list[str], null: str) -> list[Cell]:
     cells = []
     for name in names or FAMILIES:
         draw, sizes = FAMILIES[name]
-        cells += [Cell(Model(f"{name}, d = {d}", partial(draw, dim=d)), n, test) for n, d in sizes]
+        models = {d: Model(f"{name}, d = {d}", partial(draw, dim=d)) for _, d in sizes}
+        cells += [Cell(models[d], n, test) for n, d in sizes]
     return cells
 
 
 def again(cell: Cell) -> Cell:
     """Return the cell under another name, and hence with other data sets: these were not chosen for their high rate."""
-    return replace(cell, model=replace(cell.model, name=f"{cell.model.name}, again"))
+    return replace(cell, model=replace(cell.model, name=f"{cell.model.name}, n = {cell.n}, again"))
 
 
 def rates_of(cells: list[Cell], repeats: int, options: argparse.Namespace) -> list[tuple[int, int]]:
