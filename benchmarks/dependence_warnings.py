@@ -88,7 +88,7 @@ def false_alarms() -> dict[str, Callable[[np.random.Generator], Data]]:
             cells[f"sorted by {column}, n = {n}"] = lambda rng, n=n, k=k: by_column(
                 independent("Gaussian", n, 1, rng), k
             )
-        cells[f"sorted by |mean|, n = {n}"] = lambda rng, n=n: by_size(independent("Gaussian", n, 1, rng))
+        cells[f"sorted by size of the mean, n = {n}"] = lambda rng, n=n: by_size(independent("Gaussian", n, 1, rng))
         cells[f"sorted by target, roughly, n = {n}"] = lambda rng, n=n: roughly(independent("Gaussian", n, 1, rng), rng)
         cells[f"sorted by a covariate, n = {n}"] = lambda rng, n=n: covariate(n, rng)
         cells[f"counts, n = {n}"] = lambda rng, n=n: counts(n, rng)

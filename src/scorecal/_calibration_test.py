@@ -115,7 +115,7 @@ def calibration_test(
     >>> result.pvalue, result.seen
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
-    'Calibration is not rejected (p = 0.188, n = 300).'
+    'Calibration is not rejected (p = 0.175, n = 300).'
 
     Calibrated predictions for 30 patients, ten rows each, with errors that rows of a patient have in common:
 

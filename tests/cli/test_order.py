@@ -41,6 +41,9 @@ def test_groups_give_the_result_of_the_library(tmp_path, capsys):
     assert (found["pvalue"], found["statistic"]) == (expected.pvalue, pytest.approx(expected.statistic))
     alone, _ = result(capsys, tmp_path / "a.csv", *ONE, "--null", "signs")
     assert alone["statistic"] != found["statistic"]
+    (bias,) = sc.diagnose(*gaussian(columns), groups=columns["patient"], n_resamples=99, rng=0).bias
+    assert found["dimensions"][0]["bias"] == {"value": bias.value, "low": bias.low, "high": bias.high}
+    assert alone["dimensions"][0]["bias"]["low"] != bias.low
     assert found["settings"]["group"] == "patient"
     assert (found["settings"]["time"], found["settings"]["horizon"]) == (None, None)
 
@@ -92,6 +95,8 @@ def test_without_times_rows_are_in_the_order_of_the_file(tmp_path, capsys):
     found, _ = result(capsys, write(tmp_path / "a.csv", columns), *ONE, "--horizon", "3")
     expected = sc.calibration_test(*gaussian(columns), horizon=3, n_resamples=99, rng=0)
     assert (found["pvalue"], found["statistic"]) == (expected.pvalue, pytest.approx(expected.statistic))
+    (bias,) = sc.diagnose(*gaussian(columns), horizon=3, n_resamples=99, rng=0).bias
+    assert found["dimensions"][0]["bias"] == {"value": bias.value, "low": bias.low, "high": bias.high}
 
 
 def test_arrays_may_be_in_time_order(tmp_path, capsys):

@@ -133,22 +133,16 @@ def _test(chosen: argparse.Namespace) -> int:
                 complain("scorecal test", sentence)
             check_draws(predictions, chosen.n_resamples)
             estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
-            result = calibration_test(
-                predictions,
-                y,
-                estimator=estimator,
-                null=chosen.null,
-                groups=given.groups,
-                horizon=horizon_of(chosen),
-                n_resamples=chosen.n_resamples,
-                rng=chosen.seed,
-            )
+            shared: dict[str, Any] = {
+                "groups": given.groups,
+                "horizon": horizon_of(chosen),
+                "n_resamples": chosen.n_resamples,
+                "rng": chosen.seed,
+            }
+            result = calibration_test(predictions, y, estimator=estimator, null=chosen.null, **shared)
             noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
             result = replace(result, warnings=noticed)
-            names = chosen.target or None
-            diagnosis = diagnose(
-                predictions, y, covariates=given.by, names=names, n_resamples=chosen.n_resamples, rng=chosen.seed
-            )
+            diagnosis = diagnose(predictions, y, covariates=given.by, names=chosen.target or None, **shared)
         unheard = _tell(chosen, result, diagnosis, estimator, given)
         if chosen.report is not None:
             # After the verdict is out: a picture that fails must not take it along.

@@ -13,8 +13,8 @@ from array_api_compat import is_array_api_obj
 from .._lib.arrays import to_numpy
 from .._lib.checks import check_count
 
-BLOCK_PER_HORIZON = 4  # rows of a block for each step of the horizon; docs/which_null.md has the levels
-FEWEST_CLUSTERS = 10  # with fewer, signs do not keep the level
+BLOCK_PER_HORIZON = 4  # rows of a block for each step ahead; with 5 the level is the same
+FEWEST_CLUSTERS = 10  # with fewer, signs are too few to trust
 
 
 @dataclass(frozen=True, eq=False)
