@@ -97,6 +97,9 @@ FAMILIES: dict[str, tuple[Callable[..., Data], tuple[tuple[int, int], ...]]] = {
 }
 
 
+SIGNS = [name for name in FAMILIES if name.startswith("scores only")]
+
+
 def tested(predictions: Any, y: np.ndarray, rng: np.random.Generator, null: str) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*scores that do not point back")  # heavy tails: some rows are left out
@@ -153,6 +156,8 @@ def main() -> None:
     rates = rates_of(cells, options.repeats, options)
     high = [k for k, (rejections, n_sets) in enumerate(rates) if rejections > HIGHEST * n_sets]
     more = dict(zip(high, rates_of([again(cells[k]) for k in high], MORE, options), strict=True)) if high else {}
+    others = cells_of(SIGNS, "signs") if options.null == "auto" and not options.families else []
+    by_signs = rates_of(others, options.repeats, options) if others else []
     short = [f"- {cells[k].model.name}, n = {cells[k].n}" for k in high if more[k][0] > HIGHEST_OF_MORE * MORE]
     lines = [
         "# Level of `calibration_test`",
@@ -168,6 +173,16 @@ def main() -> None:
         "|---|---|---|---|---|---|",
         *(row_of(cell, rates[k], more.get(k), options.seed) for k, cell in enumerate(cells)),
     ]
+    if others:
+        lines += [
+            "",
+            "Without a bound: random signs, which are all there is for `Scores` (arrays), where scores are skewed or",
+            "heavy-tailed.",
+            "",
+            "| predictions | n | d | null | rejected |",
+            "|---|---|---|---|---|",
+            *(row_of(cell, counts, None, options.seed)[:-3] for cell, counts in zip(others, by_signs, strict=True)),
+        ]
     write_whole(options.out, "\n".join(lines) + "\n")
     print("\n".join(lines))
 
