@@ -112,7 +112,8 @@ class RandomSigns:
 class Simulate:
     """Targets drawn from the predictions, with the whole statistic recomputed: exact for any n and any statistic.
 
-    It needs predictions that can be sampled, and rows that are independent given all predictions.
+    It needs predictions that can be sampled, and rows that are independent given all predictions. In
+    `calibration_test`, scores or densities that can be asked anywhere will do: Markov chains move the targets.
 
     Parameters
     ----------
