@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,20 @@ from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
-from .resampling import Null, RandomSigns, as_options, for_rows
+from .resampling import ComputeOptions, Null, RandomSigns, as_options, for_rows
 from .resampling.automatic import draws_per_resample
 from .resampling.estimators import Complete, Estimator
 from .resampling.nulls import Simulate
-from .results import CombinedResult, ViewResult
+from .results import CalibrationResult, CombinedResult, ViewResult
 from .views import View, default_views
-from .views.combine import combine, shares_of, thinned
+from .views.combine import Combined, combine, shares_of, thinned
 from .views.evaluate import OwnFeatures, evaluate
 from .views.frame import ViewFrame, frame_of
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import ViewRedraw
 from .views.view import as_views, for_signs
+
+_N_SIGNS_FOR_WORDS = 999
 
 
 @ignore_overflow
@@ -158,21 +161,15 @@ def calibration_test(
     redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
     parts = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
     n_draws = parts * (n_resamples + 1) - 1
-    results = infer_all(functions, frame.reference, bandwidths, n_draws, generator, options, redraw=redraw)
-    combined = combine(
-        np.array([result.statistic for result in results]),
-        np.stack([result.null_distribution for result in results]),
-        np.array([view.weight for view in used]),
-        float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
-        results[0].least_pvalue,
-        parts,
-    )
-    own_null = (thinned(result.null_distribution, parts) for result in results)
-    seen_views = tuple(
-        ViewResult(view.name, view.sees, r.statistic, own, adjusted, draws, r.contributions)
-        for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
-    )
-    seen = seen_by(seen_views, used, frame) if combined.pvalue <= 0.05 else ()
+    ranked = partial(_ranked, used, functions, bandwidths, frame, generator)
+    results, combined, seen_views = ranked(n_draws, parts, options, redraw)
+    seen: tuple[str, ...] = ()
+    if combined.pvalue <= 0.05:
+        if isinstance(options.null, Simulate):
+            # Words compare sizes in standard errors of the data, as signs have them; draws are as wide as predicted.
+            by_signs = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None)[2]
+            seen = seen_by(by_signs, used, frame)
+        seen = seen or seen_by(seen_views, used, frame)
     noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
     return CombinedResult(
         combined.statistic,
@@ -192,6 +189,35 @@ def calibration_test(
         message=message_of(combined.pvalue, n, seen),
         cannot_see=blind_spots(predictions, used, frame, n_resamples),
     )
+
+
+def _ranked(
+    used: Sequence[View],
+    functions: Sequence[Any],
+    bandwidths: Sequence[Any],
+    frame: ViewFrame,
+    rng: np.random.Generator,
+    n_draws: int,
+    parts: int,
+    options: ComputeOptions,
+    redraw: ViewRedraw | None,
+) -> tuple[list[CalibrationResult], Combined, tuple[ViewResult, ...]]:
+    """Return the outcome of each view alone, all of them combined, and the former with p-values adjusted for all."""
+    results = infer_all(functions, frame.reference, bandwidths, n_draws, rng, options, redraw=redraw)
+    combined = combine(
+        np.array([result.statistic for result in results]),
+        np.stack([result.null_distribution for result in results]),
+        np.array([view.weight for view in used]),
+        float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
+        results[0].least_pvalue,
+        parts,
+    )
+    own_null = (thinned(result.null_distribution, parts) for result in results)
+    views = tuple(
+        ViewResult(view.name, view.sees, r.statistic, own, adjusted, draws, r.contributions)
+        for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
+    )
+    return results, combined, views
 
 
 def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:

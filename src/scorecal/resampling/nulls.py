@@ -200,7 +200,7 @@ def name_of(null: Null) -> str:
     return next((name for name, known in _BY_NAME.items() if type(known) is type(null)), type(null).__name__)
 
 
-def as_null(null: Any) -> Null | None:
-    """Return the null with this name, or the value itself; None stands for the null of the estimator."""
+def as_null(null: Any) -> Any:
+    """Return the null with this name, or the value itself; None stands for that of the estimator, "auto" for a choice."""
     wanted = "a value of `nulls`, or have a method `distribution(averages, pairing, n_resamples, rng)`"
-    return None if null is None else by_name("null", null, _BY_NAME, Null, wanted)
+    return None if null is None else by_name("null", null, {"auto": "auto", **_BY_NAME}, Null, wanted)

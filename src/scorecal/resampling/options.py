@@ -49,8 +49,7 @@ def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: 
         raise ValueError(f"`precision` must be 'mixed' or 'full', but is {precision!r}.")
     if workers is not None:
         check_workers(workers)
-    chosen: Any = null if isinstance(null, str) and null == "auto" else as_null(null)
-    return ComputeOptions(as_estimator(estimator), chosen, memory, workers, precision)
+    return ComputeOptions(as_estimator(estimator), as_null(null), memory, workers, precision)
 
 
 def for_rows(options: ComputeOptions, predictions: Any, groups: Any, horizon: Any, n: int) -> ComputeOptions:

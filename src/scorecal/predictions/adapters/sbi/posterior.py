@@ -75,7 +75,7 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     _check_ensemble(posterior, base)
     if densities.sample is None:
         return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
-    return DirectPosterior(posterior, densities.x, densities.dim, densities.evaluate, base, densities.sample)
+    return SbiDirectPosterior(posterior, densities.x, densities.dim, densities.evaluate, base, densities.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class SbiPosterior:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DirectPosterior(SbiPosterior):
+class SbiDirectPosterior(SbiPosterior):
     """Predictions from a posterior of sbi whose network can be sampled, as that of NPE."""
 
     draw: Callable[[int, Array], Array]  # (m, rows, dim), also outside the support
