@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .cautions import cautions_of, rows_of
 from .pairwise import Average, Features, PairFunction, Redraw, Statistic
 from .parallel.progress import progress
 from .predictions import drawn_targets
-from .resampling import ComputeOptions, for_rows, null_distributions, u_statistics
+from .resampling import ComputeOptions, null_distributions, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -24,19 +25,22 @@ def value_of(statistic: Statistic) -> Array:
     return value
 
 
-def redraw_each(predictions: Any, n: int, of: Callable[[Array], Statistic]) -> Redraw:
-    """Return a function that draws n targets and recomputes the statistic `of` them, time and again."""
-
-    def redraw(n_draws: int, rng: np.random.Generator, average: Average) -> Array:
-        found = []
-        with progress(n_draws, "draw", delay=2.0) as advance:
-            for targets in drawn_targets(predictions, n, n_draws, rng):
-                statistic = of(targets)
-                found.append(average([statistic.function], statistic.reference))
-                advance(1)
-        return array_namespace(found[0]).stack(found, axis=1)
-
-    return redraw
+def _redraw(
+    recompute: Callable[[Any], Statistic],
+    predictions: Any,
+    n: int,
+    n_draws: int,
+    rng: np.random.Generator,
+    average: Average,
+) -> Array:
+    """Draw n targets from the predictions and recompute the statistic, time and again: (1, n_draws)."""
+    found = []
+    with progress(n_draws, "draw", delay=2.0) as advance:
+        for targets in drawn_targets(predictions, n, n_draws, rng):
+            statistic = recompute(targets)
+            found.append(average([statistic.function], statistic.reference))
+            advance(1)
+    return array_namespace(found[0]).stack(found, axis=1)
 
 
 def infer(
@@ -46,13 +50,11 @@ def infer(
     n_resamples: int,
     rng: np.random.Generator,
     options: ComputeOptions,
-    groups: Any = None,
-    horizon: int | None = None,
 ) -> CalibrationResult:
     """Return the U-statistic, ranked among draws from its null distribution, with warnings on predictions and `y`."""
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
-    options = for_rows(options, predictions, groups, horizon, int(statistic.reference.shape[0]))
-    redraw = statistic.redraw
+    n = int(statistic.reference.shape[0])
+    redraw = None if statistic.recompute is None else partial(_redraw, statistic.recompute, predictions, n)
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
     noticed = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null, options.clusters)
     return replace(result, coordinates=statistic.coordinates, warnings=(*result.warnings, *noticed))

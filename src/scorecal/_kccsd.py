@@ -1,12 +1,11 @@
 """The kernel calibration-conditional Stein discrepancy: the statistic and its test."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ._inference import infer, redraw_each, value_of
+from ._inference import infer, value_of
 from ._lib.arrays import Array, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .coordinates import Coordinates
@@ -20,9 +19,9 @@ from .parallel.workers import Map
 from .predictions import Predictions
 from .resampling.estimators import Estimator
 from .resampling.nulls import Null
-from .resampling.options import as_options
+from .resampling.options import as_options, for_rows
 from .results import CalibrationResult
-from .statistics import assemble
+from .statistics import stein_statistic
 from .statistics.operator import function_stein
 from .statistics.test_functions import Constant
 
@@ -138,9 +137,10 @@ def kccsd_test(
     0.001
     """
     check_count("n_resamples", n_resamples)
-    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    options = for_rows(as_options(estimator, null, memory, workers, precision), predictions, groups, horizon)
+    rng = as_generator(rng)
     statistic = kccsd_statistic(predictions, y, distribution_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
+    return infer(statistic, predictions, y, n_resamples, rng, options)
 
 
 def kccsd(
@@ -186,34 +186,25 @@ def kccsd_statistic(
 ) -> Statistic:
     """Return the function to average, from predictions, targets, kernels and coordinates."""
     located = locate(coordinates, predictions, y, rng)
-    of = _statistic_of(located, distribution_kernel, target_kernel, rng)
-    redraw = redraw_each(predictions, predictions.n, lambda drawn: of(locate(coordinates, predictions, drawn, rng)))
-    return of(located)._replace(redraw=redraw)
-
-
-def _statistic_of(
-    located: Located, distribution_kernel: Any, target_kernel: Any, rng: np.random.Generator
-) -> Callable[[Located], Statistic]:
-    """Return the statistic as a function of the targets; kernels between predictions are evaluated once."""
     if isinstance(distribution_kernel, OperatorFunction):
-        return partial(_of_function, distribution_kernel, target_kernel)
+        of = partial(_of_function, distribution_kernel, target_kernel)
+        return of(located)._replace(recompute=lambda drawn: of(locate(coordinates, predictions, drawn, rng)))
     kernel = as_target_kernel(target_kernel)
     if isinstance(distribution_kernel, Operator):
-        return _of_operator(distribution_kernel, kernel, located, rng)
-    between = as_distribution_kernel(distribution_kernel, GFD())
-    grams: list[Any] = []
-    bandwidths: dict[str, Any] = {}
-    if not (isinstance(between, Constant) and isinstance(kernel, FiniteRank)):  # that case needs no pairs
-        gram, bandwidths = distribution_gram(between, located.predictions, located.scores, rng)
-        grams = [gram]
+        found: dict[str, Any] = _of_terms(distribution_kernel, kernel, located, rng)
+    else:
+        between = as_distribution_kernel(distribution_kernel, GFD())
+        found = {"grams": [], "bandwidths": {}}
+        if not (isinstance(between, Constant) and isinstance(kernel, FiniteRank)):  # that case needs no pairs
+            gram, bandwidths = distribution_gram(between, located.predictions, located.scores, rng)
+            found = {"grams": [gram], "bandwidths": bandwidths}
 
-    def of(located: Located) -> Statistic:
-        width = target_bandwidth(kernel, located.targets)
-        function, reference = assemble(located.targets, located.scores, kernel, width, grams)
-        used = bandwidths if width is None else {"target": width, **bandwidths}
-        return Statistic(function, reference, used, located.coordinates, located.scores)
+    def recompute(drawn: Any) -> Statistic:
+        other = locate(coordinates, predictions, drawn, rng)
+        return stein_statistic(other, target_bandwidth(kernel, other.targets), kernel=kernel, **found)
 
-    return of
+    width = target_bandwidth(kernel, located.targets)
+    return stein_statistic(located, width, kernel=kernel, **found)._replace(recompute=recompute)
 
 
 def _of_function(operator: OperatorFunction, target_kernel: Any, located: Located) -> Statistic:
@@ -223,9 +214,10 @@ def _of_function(operator: OperatorFunction, target_kernel: Any, located: Locate
     return Statistic(function, located.targets, {}, located.coordinates, located.scores)
 
 
-def _of_operator(
+def _of_terms(
     operator: Operator, kernel: Radial | FiniteRank, located: Located, rng: np.random.Generator
-) -> Callable[[Located], Statistic]:
+) -> dict[str, Any]:
+    """Return Gram matrices, their bandwidths and the matrices of an operator-valued kernel."""
     if isinstance(kernel, FiniteRank):
         raise TypeError(f"`target_kernel` must be `kernels.Gaussian` or `IMQ` with `Operator`, but is {kernel!r}.")
     dim = located.predictions.dim
@@ -237,14 +229,7 @@ def _of_operator(
             )
     found = [distribution_gram(between, located.predictions, located.scores, rng) for between, _ in operator.terms]
     grams, matrices = [gram for gram, _ in found], [matrix for _, matrix in operator.terms]
-
-    def of(located: Located) -> Statistic:
-        width = target_bandwidth(kernel, located.targets)
-        function, reference = assemble(located.targets, located.scores, kernel, width, grams, matrices)
-        bandwidths = {"target": width, **_numbered([names for _, names in found])}
-        return Statistic(function, reference, bandwidths, located.coordinates, located.scores)
-
-    return of
+    return {"grams": grams, "matrices": matrices, "bandwidths": _numbered([names for _, names in found])}
 
 
 def _numbered(bandwidths: list[dict[str, Any]]) -> dict[str, Any]:

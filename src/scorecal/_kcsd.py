@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._inference import infer, redraw_each, value_of
+from ._inference import infer, value_of
 from ._lib.arrays import Array, as_arrays, check_finite, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .coordinates import Coordinates
@@ -19,9 +19,9 @@ from .parallel.workers import Map
 from .predictions import Noised, Predictions, ScoreFunction, Scores, as_rows, as_targets, prior_of, support_of
 from .resampling.estimators import Estimator
 from .resampling.nulls import Null
-from .resampling.options import as_options
+from .resampling.options import as_options, for_rows
 from .results import CalibrationResult
-from .statistics import assemble
+from .statistics import stein_statistic
 
 
 def kcsd_test(
@@ -84,9 +84,10 @@ def kcsd_test(
     (False, True)
     """
     check_count("n_resamples", n_resamples)
-    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    options = for_rows(as_options(estimator, null, memory, workers, precision), predictions, groups, horizon)
+    rng = as_generator(rng)
     statistic = kcsd_statistic(predictions, y, x, input_kernel, target_kernel, coordinates, rng)
-    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
+    return infer(statistic, predictions, y, n_resamples, rng, options)
 
 
 def kcsd(
@@ -155,9 +156,9 @@ def ksd_test(
     def of(targets: Any) -> Statistic:
         return _stein_statistic(_locate_one(coordinates, predictions, targets, rng), kernel)
 
-    statistic = of(y)
-    statistic = statistic._replace(redraw=redraw_each(predictions, int(statistic.reference.shape[0]), of))
-    return infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
+    statistic = of(y)._replace(recompute=of)
+    options = for_rows(options, predictions, groups, horizon, int(statistic.reference.shape[0]))
+    return infer(statistic, predictions, y, n_resamples, rng, options)
 
 
 def _locate_one(coordinates: Coordinates | None, predictions: Predictions, y: Any, rng: np.random.Generator) -> Located:
@@ -203,8 +204,7 @@ def kcsd_statistic(
         targets, scores, _ = as_arrays(y=located.targets, scores=located.scores, x=inputs)
         return _stein_statistic(located._replace(targets=targets, scores=scores), target_kernel, inputs, input_kernel)
 
-    redraw = redraw_each(predictions, predictions.n, lambda drawn: of(locate(coordinates, predictions, drawn, rng)))
-    return of(located)._replace(redraw=redraw)
+    return of(located)._replace(recompute=lambda drawn: of(locate(coordinates, predictions, drawn, rng)))
 
 
 @ignore_overflow
@@ -217,5 +217,4 @@ def _stein_statistic(
         width = resolve_bandwidth(input_kernel.bandwidth, Euclidean(inputs), inputs)
         grams, bandwidths = [radial_gram(inputs, width, input_kernel)], {"input": width}
     width = target_bandwidth(kernel, located.targets)
-    function, reference = assemble(located.targets, located.scores, kernel, width, grams)
-    return Statistic(function, reference, {"target": width, **bandwidths}, located.coordinates, located.scores)
+    return stein_statistic(located, width, kernel=kernel, grams=grams, bandwidths=bandwidths)

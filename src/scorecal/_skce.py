@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._inference import infer, redraw_each, value_of
+from ._inference import infer, value_of
 from ._lib.arrays import Array, accumulation_dtype, array_namespace, ignore_overflow, like
 from ._lib.checks import as_generator, check_count
 from .kernels import GFD, MMD, DistributionKernel, Radial
@@ -13,12 +13,12 @@ from .kernels.bandwidth import resolve_bandwidth, target_bandwidth
 from .kernels.distances import Euclidean
 from .kernels.gram import distribution_gram, gram_of
 from .kernels.protocol import as_distribution_kernel, as_radial_kernel
-from .pairwise import Average, Product, ProductOfPairs, Statistic
+from .pairwise import Product, ProductOfPairs, Statistic
 from .parallel.workers import Map
 from .predictions import MALA, Categorical, Predictions, Samplable, as_targets
 from .resampling.estimators import Estimator
 from .resampling.nulls import Null
-from .resampling.options import as_options
+from .resampling.options import as_options, for_rows
 from .results import CalibrationResult
 from .statistics import cast_gram, surprise_of
 
@@ -119,9 +119,10 @@ def skce_test(
     (True, 'mcmc')
     """
     check_count("n_resamples", n_resamples)
-    options, rng = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    options = for_rows(as_options(estimator, null, memory, workers, precision), predictions, groups, horizon)
+    rng = as_generator(rng)
     statistic, how = skce_statistic(predictions, y, distribution_kernel, target_kernel, n_samples, sampler, rng)
-    result = infer(statistic, predictions, y, n_resamples, rng, options, groups, horizon)
+    result = infer(statistic, predictions, y, n_resamples, rng, options)
     return SKCEResult(**vars(result), **how)
 
 
@@ -188,8 +189,7 @@ def skce_statistic(
         return Statistic(function, targets, {"target": bandwidth, **bandwidths}), how
 
     statistic, how = of(targets)
-    redraw = redraw_each(predictions, predictions.n, lambda drawn: of(as_targets(drawn, predictions))[0])
-    return statistic._replace(redraw=redraw), how
+    return statistic._replace(recompute=lambda drawn: of(as_targets(drawn, predictions))[0]), how
 
 
 def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKernel) -> tuple[Statistic, dict[str, Any]]:
@@ -211,11 +211,4 @@ def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKerne
         function = ProductOfPairs((gram, Product(residuals, residuals)))
         return Statistic(function, residuals, {"distribution": bandwidth}, errors=residuals)
 
-    def redraw(n_draws: int, rng: np.random.Generator, average: Average) -> Array:
-        found = []
-        for labels in predictions.sample(n_draws, rng):
-            statistic = of(predictions.residuals(labels))
-            found.append(average([statistic.function], statistic.reference))
-        return array_namespace(found[0]).stack(found, axis=1)
-
-    return of(residuals)._replace(redraw=redraw), how
+    return of(residuals)._replace(recompute=lambda drawn: of(predictions.residuals(drawn))), how

@@ -47,13 +47,12 @@ def rows_of(predictions: Any, y: Any, residuals: Array | None, whitening: tuple[
     `whitening` are location and spread of the predictions by which the residuals were standardised. Without it,
     residuals are made from moments, where predictions know these.
     """
-    errors = None if residuals is None else _host(residuals)
     if isinstance(predictions, Categorical):  # classes are numbers by name only, and often equal
+        errors = None if residuals is None else _host(residuals)
         return Rows(_host(y)[:, None], errors, None, _host(predictions.probabilities), False, 0.0)
-    given = as_rows(y, predictions)
+    given, moments = _location_and_sd(predictions, y)
     rounding = float(array_namespace(given).finfo(given.dtype).eps)
-    targets = _host(given)
-    moments = _location_and_sd(predictions, given)
+    targets, errors = _host(given), None if residuals is None else _host(residuals)
     if whitening is not None:
         location, spread = (_host(part) for part in whitening)
         sd = None if moments is None else moments[1]
@@ -107,22 +106,20 @@ def row_keys(*parts: np.ndarray) -> np.ndarray:
     return key
 
 
-def _location_and_sd(predictions: Any, given: Array) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return means and standard deviations (n, d) where the predictions know them, without (n, d, d) if possible."""
-    if isinstance(predictions, HasComponents):
+def _location_and_sd(predictions: Any, y: Any) -> tuple[Array, tuple[np.ndarray, np.ndarray] | None]:
+    """Return targets as an array, and means and standard deviations (n, d) where the predictions know them."""
+    given = as_rows(y, predictions)
+    if isinstance(predictions, HasComponents):  # without (n, d, d) where covariances are diagonal
         weights, means, spreads = (_host(part) for part in predictions.components())
         weights, variances = weights[..., None], spreads if spreads.ndim == 3 else np.einsum("nkaa->nka", spreads)
         location = np.sum(weights * means, axis=1)
         sd = np.sqrt(np.sum(weights * (variances + (means - location[:, None, :]) ** 2), axis=1))
-    elif isinstance(predictions, HasMoments):
-        known = known_moments(predictions, given)
-        if known is None:
-            return None
+    elif isinstance(predictions, HasMoments) and (known := known_moments(predictions, given)) is not None:
         location, sd = _host(known[0]), np.sqrt(np.einsum("naa->na", _host(known[1])))
     else:
-        return None
+        return given, None
     shape = tuple(given.shape)  # of many targets, of which there may be one prediction
-    return np.broadcast_to(location, shape), np.broadcast_to(sd, shape)
+    return given, (np.broadcast_to(location, shape), np.broadcast_to(sd, shape))
 
 
 def _traits(location: np.ndarray, sd: np.ndarray) -> np.ndarray:

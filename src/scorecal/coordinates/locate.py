@@ -8,7 +8,7 @@ import numpy as np
 from .._lib.arrays import Array, array_namespace, check_finite
 from ..predictions import Noised, Predictions, as_targets, evaluate_score, support_of
 from .identity import Coordinates, identity, name_of
-from .unconstrain import unconstrain
+from .unconstrain import natural, unconstrain
 
 
 class Located(NamedTuple):
@@ -29,46 +29,41 @@ def locate(
     Predictions of targets with noise have it added to the targets, from a stream of its own. With `n_draws`, targets
     and scores are (S, n, d), with S = `n_draws` draws of the noise, or 1 where there is none.
     """
-    draws, noise = [as_targets(y, predictions)], ""
-    if isinstance(predictions, Noised):
-        draws, noise = noised(predictions, draws[0], rng, max(n_draws, 1)), f"{predictions.noise}, "
-    if n_draws or len(draws) > 1:
-        located = locate_all(coordinates, predictions, draws)
-    else:
-        located = _locate(coordinates, predictions, draws[0])
-    return located._replace(coordinates=noise + located.coordinates)
-
-
-def noised(predictions: Noised, targets: Array, rng: np.random.Generator, n_draws: int) -> list[Array]:
-    """Return targets with `n_draws` draws of the noise that the predictions come with, from a stream of its own."""
-    stream = noise_stream(rng)
-    return [predictions.noised(targets, stream) for _ in range(n_draws)]
-
-
-def locate_all(coordinates: Coordinates | None, predictions: Predictions, draws: Sequence[Array]) -> Located:
-    """Return several sets of targets (S, n, d), with any noise added, and their scores in the given coordinates."""
-    xp = array_namespace(draws[0])
-    if len(draws) > 1 and coordinates is None and support_of(predictions) is None:
-        return _locate(identity, predictions, xp.stack(draws))
-    several = [_locate(coordinates, predictions, points) for points in draws]
-    targets, scores = (xp.stack([each[k] for each in several]) for k in (1, 2))
-    return several[0]._replace(targets=targets, scores=scores)
-
-
-def _locate(coordinates: Coordinates | None, predictions: Predictions, points: Array) -> Located:
-    """Return targets, and their scores, in the given coordinates; without any, several sets of targets as well."""
-    support, located, name = support_of(predictions), predictions, "identity"
+    draws = [as_targets(y, predictions)]
+    support, noise = support_of(predictions), ""
     if coordinates is None:
         coordinates = identity if support is None else unconstrain(support)
+    xp = array_namespace(draws[0])
+    if isinstance(predictions, Noised):
+        stream, noise = noise_stream(rng), f"{predictions.noise}, "
+        draws = [predictions.noised(draws[0], stream) for _ in range(max(n_draws, 1))]
+    located = predictions
     if coordinates is identity and support is None:
-        targets, scores = points, evaluate_score(predictions, points)
+        targets, name = draws[0] if len(draws) == 1 else xp.stack(draws), "identity"
+        scores = evaluate_score(predictions, targets)
     else:
-        located, targets, scores = _moved(coordinates, predictions, points)
-        name = name_of(coordinates, predictions)
-    xp = array_namespace(targets)
+        several = [_moved(coordinates, predictions, points) for points in draws]
+        (located, targets, scores), name = several[0], name_of(coordinates, predictions)
+        if len(several) > 1:
+            targets, scores = (xp.stack([each[k] for each in several]) for k in (1, 2))
+    if n_draws and targets.ndim == 2:
+        targets, scores = targets[None, ...], scores[None, ...]
     dtype = xp.result_type(targets.dtype, scores.dtype)
     targets, scores = (xp.astype(part, dtype, copy=False) for part in (targets, scores))
-    return Located(located, targets, scores, name)
+    return Located(located, targets, scores, noise + name)
+
+
+def locate_all(
+    coordinates: Coordinates | None, predictions: Predictions, draws: Sequence[Array]
+) -> tuple[Array, Array]:
+    """Return several sets of targets (S, n, d), with any noise added, and their scores, in the given coordinates."""
+    xp = array_namespace(draws[0])
+    if coordinates is None and support_of(predictions) is None and len(draws) > 1:
+        targets = xp.stack(draws)
+        return targets, evaluate_score(predictions, targets)
+    several = [_moved(coordinates or natural(predictions), predictions, points) for points in draws]
+    targets, scores = (xp.stack([each[k] for each in several]) for k in (1, 2))
+    return targets, scores
 
 
 def noise_stream(rng: np.random.Generator) -> np.random.Generator:

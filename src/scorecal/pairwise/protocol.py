@@ -39,8 +39,8 @@ Redraw = Callable[[int, np.random.Generator, Average], Array]  # statistics (V, 
 class Statistic(NamedTuple):
     """The function to average, an array that sets backend, device and dtype, the bandwidths and the coordinates.
 
-    `errors` (n, q) are what is known of the error of each row, such as scores, for warnings. `redraw` computes the
-    statistic for targets that are drawn from the predictions.
+    `errors` (n, q) are what is known of the error of each row, such as scores, for warnings. `recompute`
+    returns the statistic of other targets, for nulls that draw them from the predictions.
     """
 
     function: PairFunction | Features
@@ -48,4 +48,4 @@ class Statistic(NamedTuple):
     bandwidths: Mapping[str, Any]
     coordinates: str = "identity"
     errors: Array | None = None
-    redraw: Redraw | None = None
+    recompute: Callable[[Any], Any] | None = None

@@ -8,6 +8,7 @@ import numpy as np
 from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy
 from .._lib.warn import warn_user
 from .capabilities import Noised, Samplable, support_of
+from .categorical import Categorical
 from .protocol import Predictions, check_predictions, draw_samples, held_array, without_draws
 from .supports import Support
 
@@ -59,7 +60,9 @@ def drawn_targets(predictions: Any, n: int, n_draws: int, rng: np.random.Generat
     at_once = max(1, min(n_draws, _FLOATS_AT_ONCE // (n * getattr(predictions, "dim", 1))))
     for start in range(0, n_draws, at_once):
         size = min(at_once, n_draws - start)
-        if predictions.n < n:
+        if isinstance(predictions, Categorical):
+            yield from predictions.sample(size, rng)
+        elif predictions.n < n:
             draws = draw_samples(predictions, size * n, rng)
             yield from array_namespace(draws).reshape(draws, (size, n, -1))
         else:

@@ -164,6 +164,7 @@ def distribution_of(
     null: Null, averages: Averages, pairing: Pairing, n_statistics: int, n_resamples: int, rng: np.random.Generator
 ) -> UStatistics:
     """Return what the null gives, checked."""
+    name = name_of(null)
     totals = null.distribution(averages, pairing, n_resamples, rng)
     if not isinstance(totals, UStatistics):
         raise TypeError(
@@ -189,7 +190,7 @@ def distribution_of(
             f"`null` must return finite draws, but {bad} of the {draws.size} of {null!r} are not; the statistic is. "
             "Likely causes: NaN in draws of your own, or statistics near the largest number of their dtype."
         )
-    return replace(totals, null_name=name_of(null))
+    return replace(totals, null_name=name)
 
 
 _BY_NAME: dict[str, Null] = {"signs": RandomSigns(), "simulate": Simulate(), "student-t": StudentT()}
@@ -201,6 +202,6 @@ def name_of(null: Null) -> str:
 
 
 def as_null(null: Any) -> Any:
-    """Return the null with this name, or the value itself; None stands for that of the estimator, "auto" for a choice."""
+    """Return the null with this name, or the value itself; None is the estimator's, and "auto" is left as it is."""
     wanted = "a value of `nulls`, or have a method `distribution(averages, pairing, n_resamples, rng)`"
     return None if null is None else by_name("null", null, {"auto": "auto", **_BY_NAME}, Null, wanted)

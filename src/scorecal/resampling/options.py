@@ -52,8 +52,15 @@ def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: 
     return ComputeOptions(as_estimator(estimator), as_null(null), memory, workers, precision)
 
 
-def for_rows(options: ComputeOptions, predictions: Any, groups: Any, horizon: Any, n: int) -> ComputeOptions:
-    """Return the options for n rows with these arguments; raise where a null is for independent rows only."""
+def for_rows(
+    options: ComputeOptions, predictions: Any, groups: Any, horizon: Any, n: int | None = None
+) -> ComputeOptions:
+    """Return the options for n rows, or one for each prediction; raise where a null is for independent rows only."""
+    if groups is None and horizon is None and options.null != "auto":
+        return options
+    n = getattr(predictions, "n", None) if n is None else n
+    if not isinstance(n, int):  # what is wrong with such predictions is told where they are used
+        return options
     clusters = clusters_of(groups, horizon, n)
     if options.null == "auto":
         null = automatic_null(predictions, options.estimator, n) if clusters is None else RandomSigns()

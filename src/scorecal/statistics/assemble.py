@@ -1,13 +1,14 @@
 """Pair functions and features from targets, scores, a kernel between targets and Gram matrices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._lib.arrays import Array, array_namespace, like
 from .._lib.checks import checked_features
+from ..coordinates.locate import Located
 from ..kernels import FiniteRank, Radial
 from ..kernels.gram import constant_gram
-from ..pairwise import Features, PairFunction, Product, ProductOfPairs, SumOfPairs
+from ..pairwise import Features, PairFunction, Product, ProductOfPairs, Statistic, SumOfPairs
 from .operator import matrix_stein
 from .precision import cast_gram, sufficient_dtype
 from .stein import stein_pairs
@@ -43,6 +44,21 @@ def assemble(
         return stein_pairs(targets, scores, kernel, width, grams[0]), targets
     terms = zip(grams, (like(matrix, targets) for matrix in matrices), strict=True)
     return SumOfPairs(tuple(matrix_stein(targets, scores, kernel, width, *term) for term in terms)), targets
+
+
+def stein_statistic(
+    located: Located,
+    bandwidth: Array | None,
+    *,
+    kernel: Radial | FiniteRank,
+    grams: Sequence[PairFunction],
+    bandwidths: Mapping[str, Any],
+    matrices: Sequence[Array] | None = None,
+) -> Statistic:
+    """Return the statistic of `assemble` for targets and scores, with the bandwidth of the targets and other ones."""
+    function, reference = assemble(located.targets, located.scores, kernel, bandwidth, grams, matrices)
+    used = bandwidths if bandwidth is None else {"target": bandwidth, **bandwidths}
+    return Statistic(function, reference, used, located.coordinates, located.scores)
 
 
 def _finite_rank(

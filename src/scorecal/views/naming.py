@@ -39,6 +39,8 @@ _SHORT = {
 def seen_by(results: Sequence[ViewResult], views: Sequence[View], frame: ViewFrame) -> tuple[str, ...]:
     """Kinds of miscalibration with evidence at the 5 % level, the clearest first."""
     clear = [(r, view) for r, view in zip(results, views, strict=True) if r.adjusted_pvalue <= _LEVEL]
+    if not clear:
+        return ()
     spread = {where: spread_in(frame, where) for where in {view.coordinates for _, view in clear}}
     sizes: dict[str, float] = {}
     for result, view in clear:

@@ -17,7 +17,7 @@ from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow,
 from .._lib.cores import cpu_count
 from ..coordinates import Coordinates
 from ..coordinates.chains import can_be_moved, chains_from
-from ..coordinates.locate import locate_all, noised
+from ..coordinates.locate import locate_all, noise_stream
 from ..pairwise import Average, Features
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
@@ -135,10 +135,11 @@ def _redrawn(
     if noise:
         predictions = predictions.noisy(noise)
     if isinstance(predictions, Noised):
-        draws = [points for each in draws for points in noised(predictions, each, rng, N_NOISE_DRAWS)]
-    located = locate_all(coordinates, predictions, draws)
+        stream = noise_stream(rng)
+        draws = [predictions.noised(points, stream) for points in draws for _ in range(N_NOISE_DRAWS)]
     xp, dtype = array_namespace(frame.targets), frame.targets.dtype
-    return frame.redrawn(*(xp.astype(part, dtype, copy=False) for part in (located.targets, located.scores)))
+    moved = locate_all(coordinates, predictions, draws)
+    return frame.redrawn(*(xp.astype(part, dtype, copy=False) for part in moved))
 
 
 @ignore_overflow
