@@ -83,7 +83,7 @@ def u_statistic_of(
     squares, units = _units(features, sums.squares, n)
 
     def statistic(plain: Array, cubes: Array) -> Array:
-        return statistic_of_sums(features, plain, sums.squares[:, None], cubes, n, n_counted)
+        return _statistic_of_sums(features, plain, sums.squares[:, None], cubes, n, n_counted)
 
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
@@ -107,7 +107,20 @@ def u_statistic_of(
     return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares)
 
 
-def statistic_of_sums(features: Features, plain: Array, squares: Array, cubes: Array, n: int, n_counted: int) -> Array:
+def statistics_of_sums(sums: Sequence[tuple[bool, Sequence[Array]]], n: int) -> list[Array]:
+    """Return the statistic (draws,) of each of several views, unskewed, for data sets of n rows.
+
+    `sums` holds for each view whether the largest of its statistics is meant, and its sums over rows of f, f^2 and f^3,
+    (q, draws) each.
+    """
+    found = []
+    for largest, (plain, squares, cubes) in sums:
+        features = Features(lambda rows: rows, largest, unskewed=True)
+        found.append(_statistic_of_sums(features, plain, squares, cubes, n, n * (n - 1)))
+    return found
+
+
+def _statistic_of_sums(features: Features, plain: Array, squares: Array, cubes: Array, n: int, n_counted: int) -> Array:
     """Return the statistic (...,) of sums over n rows of f, f^2 and f^3, (q, ...); cubes are used if `unskewed`."""
     xp, per_row = array_namespace(plain), n_counted / n
     positive, units = _units(features, squares, n)

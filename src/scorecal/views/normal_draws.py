@@ -15,11 +15,10 @@ import numpy as np
 
 from .._lib.arrays import ignore_overflow, to_numpy
 from .._lib.cores import cpu_count
-from ..pairwise import Features
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..predictions import Gaussian
-from ..resampling.features import statistic_of_sums
+from ..resampling.features import statistics_of_sums
 from ..statistics import stein_features
 from .dense_pairs import DensePairs
 from .frame import ViewFrame
@@ -108,26 +107,33 @@ class NormalDraws:
     def _of_table(self, n: int, d: int, size: int, seed: int, part: int) -> np.ndarray:
         table = table_of(n, d, size, seed, part)
         rotated = table.numbers if self.rotation is None else rotate(self.rotation, table.numbers)
-        return np.stack([self._of_view(view, table, rotated) for view in self.views])
+        by_rank = [view for view in self.views if view.name not in self.pairs]
+        sums = [(view.largest, self._sums(view, table, rotated)) for view in by_rank]
+        found = {view.name: row for view, row in zip(by_rank, statistics_of_sums(sums, n), strict=True)}
+        for view in self.views:
+            if view.name in self.pairs:
+                numbers = np.ascontiguousarray(self._numbers(view, table, rotated).transpose(2, 1, 0))
+                found[view.name] = self.pairs[view.name].of_normal(numbers)
+        return np.stack([found[view.name] for view in self.views])
 
-    def _of_view(self, view: View, table: Table, rotated: np.ndarray) -> np.ndarray:
+    def _is_shared(self, view: View) -> bool:
+        """Return whether the view looks at the numbers of the table themselves, not at rotated ones."""
+        return self.rotation is None or (view.coordinates == "marginal") == self.diagonal
+
+    def _numbers(self, view: View, table: Table, rotated: np.ndarray) -> np.ndarray:
+        return table.numbers if self._is_shared(view) else rotated
+
+    def _sums(self, view: View, table: Table, rotated: np.ndarray) -> Sums:
         kernel: Any = view.target_kernel
-        shared = self.rotation is None or (view.coordinates == "marginal") == self.diagonal
-        numbers = table.numbers if shared else rotated
-        if view.name in self.pairs:
-            return self.pairs[view.name].of_normal(np.ascontiguousarray(numbers.transpose(2, 1, 0)))
-        shared = shared or getattr(kernel, "radial", False)
-        between = view.distribution_kernel
+        numbers, between = self._numbers(view, table, rotated), view.distribution_kernel
+        shared = self._is_shared(view) or getattr(kernel, "radial", False)
         if isinstance(between, Gain):  # with the features -z of the constant
             along = -np.einsum("nd,dnm->nm", to_numpy(self.frame.directions[view.coordinates]), numbers)
-            sums = sums_of(along[None])
-        elif isinstance(between, Traits):
+            return sums_of(along[None])
+        if isinstance(between, Traits):
             features = table.features(kernel) if shared else normal_features(kernel, numbers)
-            sums = sums_of(features, to_numpy(self.frame.traits))
-        else:
-            sums = table.sums(kernel) if shared else normal_sums(kernel, numbers)
-        n = numbers.shape[1]
-        return np.asarray(statistic_of_sums(Features(kernel, view.largest, unskewed=True), *sums, n, n * (n - 1)))
+            return sums_of(features, to_numpy(self.frame.traits))
+        return table.sums(kernel) if shared else normal_sums(kernel, numbers)
 
 
 def rotate(rotation: np.ndarray, numbers: np.ndarray) -> np.ndarray:

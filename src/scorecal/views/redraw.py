@@ -18,11 +18,11 @@ from .._lib.cores import cpu_count
 from ..coordinates import Coordinates
 from ..coordinates.chains import can_be_moved, chains_from
 from ..coordinates.locate import locate_all, noise_stream
-from ..pairwise import Average, Features
+from ..pairwise import Average
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..predictions import Noised, check_can_be_drawn, drawn_targets
-from ..resampling.features import statistic_of_sums
+from ..resampling.features import statistics_of_sums
 from ..statistics import stein_features
 from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
@@ -145,16 +145,20 @@ def _redrawn(
 @ignore_overflow
 def _of_stack(views: Sequence[View], dense: Mapping[str, DensePairs], stack: Stack) -> tuple[Stack, dict[str, Array]]:
     """Statistics (size,) of the views that stack, by name."""
-    found = {view.name: _statistics(view, stack) for view in views if stacks(view)}
+    by_rank = [view for view in views if stacks(view)]
+    sums = [(view.largest, _sums(view, stack)) for view in by_rank]
+    n = stack.frames[0.0].reference.shape[0]
+    found = {view.name: row for view, row in zip(by_rank, statistics_of_sums(sums, n), strict=True)}
     for view in views:
         if view.name in dense:
             found[view.name] = dense[view.name](*stack.frames[0.0].at(view.coordinates)[:2])
     return stack, found
 
 
-def _statistics(view: View, stack: Stack) -> Array:
+def _sums(view: View, stack: Stack) -> list[Array]:
+    """Sums over rows of f, f^2 and f^3 of a view, (q, size) each."""
     frame, features = stack.frames[view.noise], stack.features(view)
-    n, between = features.shape[1], view.distribution_kernel
+    between = view.distribution_kernel
     powers: list[Array] = _powers(features)
     xp = array_namespace(features)
     if isinstance(between, Traits):
@@ -164,8 +168,7 @@ def _statistics(view: View, stack: Stack) -> Array:
             along = xp.sum(features * frame.directions[view.coordinates], axis=2, keepdims=True)
             powers = _powers(along)
         sums = [xp.sum(power, axis=1) for power in powers]
-    plain, squares, cubes = (xp.reshape(part, (stack.size, -1)).mT for part in sums)
-    return statistic_of_sums(Features(features, view.largest, unskewed=True), plain, squares, cubes, n, n * (n - 1))
+    return [xp.reshape(part, (stack.size, -1)).mT for part in sums]
 
 
 def _powers(features: Array) -> list[Array]:
