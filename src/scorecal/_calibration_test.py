@@ -133,7 +133,7 @@ def calibration_test(
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     frame = frame_of(predictions, y, 0.0, generator, coordinates)
     n, d = frame.reference.shape
-    options = for_rows(options, predictions, groups, horizon, n)
+    options = for_rows(options, predictions, groups, horizon, n, chains=True)
     frame = replace(frame, clusters=options.clusters)
     frames: dict[float, ViewFrame] = {0.0: frame}
     if not has_values(frame.reference):
@@ -162,13 +162,23 @@ def calibration_test(
     parts = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
     n_draws = parts * (n_resamples + 1) - 1
     ranked = partial(_ranked, used, functions, bandwidths, frame, generator)
-    results, combined, seen_views = ranked(n_draws, parts, options, redraw)
+    fallback: tuple[str, ...] = ()
+    try:
+        results, combined, seen_views = ranked(n_draws, parts, options, redraw)
+    except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+        if null != "auto" or not isinstance(options.null, Simulate):
+            raise
+        options = replace(options, null=RandomSigns())
+        results, combined, seen_views = ranked(n_draws, parts, options, None)
+        fallback = (f"Random signs were used, because targets drawn from the predictions could not: {error}",)
     seen: tuple[str, ...] = ()
     if combined.pvalue <= 0.05:
         if isinstance(options.null, Simulate):
             # Words compare sizes in standard errors of the data, as signs have them; draws are as wide as predicted.
             by_signs = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None)[2]
-            seen = seen_by(by_signs, used, frame)
+            doubtful = [view.pvalue > 0.05 for view in seen_views]  # signs alone may take rare values for evidence
+            named = [replace(s, adjusted_pvalue=1.0) if d else s for s, d in zip(by_signs, doubtful, strict=True)]
+            seen = seen_by(named, used, frame)
         seen = seen or seen_by(seen_views, used, frame)
     noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
     return CombinedResult(
@@ -183,11 +193,11 @@ def calibration_test(
         null=results[0].null,
         pvalue_error=combined.pvalue_error,
         least_pvalue=results[0].least_pvalue,
-        warnings=(*results[0].warnings, *noticed),
+        warnings=(*fallback, *results[0].warnings, *noticed),
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),
-        cannot_see=blind_spots(predictions, used, frame, n_resamples),
+        cannot_see=blind_spots(predictions, used, frame, n_resamples, results[0].null),
     )
 
 

@@ -17,8 +17,10 @@ def rounded_targets(rows: Rows) -> str | None:
         return None
     coarsest = (0.0, 0.0)
     # Steps that are small beside the errors do no harm, however narrow the predictions are.
-    residuals = rows.residuals if rows.standardised else None
-    errors = np.ones(rows.targets.shape[1]) if residuals is None else np.std(residuals, axis=0)
+    errors = np.ones(rows.targets.shape[1])
+    # Shares that add up to one have one dimension less than they have columns.
+    if rows.standardised and rows.residuals is not None and rows.residuals.shape == rows.targets.shape:
+        errors = np.std(rows.residuals, axis=0)
     for column, sd, error in zip(rows.targets.T, np.atleast_2d(rows.sd).T, errors, strict=True):
         usual = float(np.median(sd))
         finest = _COARSE * usual * max(float(error), 1.0)

@@ -15,6 +15,7 @@ from .._lib.checks import check_count
 
 BLOCK_PER_HORIZON = 4  # rows of a block for each step ahead; with 5 the level is the same
 FEWEST_CLUSTERS = 10  # with fewer, signs are too few to trust
+_FEW_CLUSTERS = 20  # with fewer, they may reject up to 8 % at the 5 % level
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,14 @@ class Clusters:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the result of a test."""
-        if self.n_clusters >= FEWEST_CLUSTERS:
+        if self.n_clusters >= _FEW_CLUSTERS:
             return ()
         kind = "blocks of rows" if self.ordered else "groups"
+        if self.n_clusters >= FEWEST_CLUSTERS:
+            return (
+                f"{self.n_clusters} independent {kind} are few for random signs, whose p-values are then only roughly "
+                f"right: use {_FEW_CLUSTERS} or more.",
+            )
         return (
             f"There are only {self.n_clusters} independent {kind}, fewer than {FEWEST_CLUSTERS}: the test cannot "
             f"reject at the 5 % level, and its p-value is held at 1 / {self.n_clusters} or above. More {kind} are "
@@ -73,7 +79,7 @@ def clusters_of(groups: Any, horizon: Any, n: int) -> Clusters | None:
             f"blocks of {length} rows, and `y` has {n}. Likely causes: too few rows, or a horizon in other units than "
             "rows."
         )
-    labels = _blocks(np.zeros(n, dtype=np.int64) if series is None else series, length)
+    labels = _blocks(np.zeros(n, dtype=np.int64) if series is None else series, min(length, n))
     return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series)
 
 

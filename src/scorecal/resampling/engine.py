@@ -74,18 +74,20 @@ def null_distributions(
             "Kernels of finite rank average all pairs, and `calibration_test` combines several statistics."
         )
 
+    alone = replace(options, workers=None)  # one statistic is too little work to be sent elsewhere, time and again
+
     def redrawn(n_resamples: int, rng: np.random.Generator) -> Array:
         """Statistics of drawn targets, with the same random numbers of the estimator as for the observed ones."""
 
         def average(functions: Sequence[PairFunction | Features], reference: Array) -> Array:
             same = deepcopy(before)
             applied = [options.estimator.apply(function, same) for function in functions]
-            return u_statistics(applied, reference, options=options, tile=tile).statistic
+            return u_statistics(applied, reference, options=alone, tile=tile).statistic
 
         return redraw(n_resamples, rng, average)  # type: ignore[misc]
 
     average = partial(u_statistics, applied, reference, options=options, tile=tile)
-    averages = Averages(average, None if redraw is None else redrawn)
+    averages = Averages(average, None if redraw is None or options.clusters is not None else redrawn)
     return distribution_of(null, averages, pairing, len(applied), n_resamples, rng)
 
 

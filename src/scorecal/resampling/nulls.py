@@ -49,7 +49,10 @@ class Averages:
     def redrawn(self, n_resamples: int, rng: np.random.Generator) -> Array:
         """Return the statistics (V, B) of B data sets whose targets are draws from the predictions."""
         if self.redraw is None:
-            raise TypeError('`null="simulate"` is for the tests of predictions, which draw targets from them.')
+            raise TypeError(
+                '`null="simulate"`, like all nulls that draw targets from the predictions, is for independent rows: '
+                "leave `groups` and `horizon` out."
+            )
         return self.redraw(n_resamples, rng)
 
 

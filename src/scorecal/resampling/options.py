@@ -53,7 +53,7 @@ def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: 
 
 
 def for_rows(
-    options: ComputeOptions, predictions: Any, groups: Any, horizon: Any, n: int | None = None
+    options: ComputeOptions, predictions: Any, groups: Any, horizon: Any, n: int | None = None, *, chains: bool = False
 ) -> ComputeOptions:
     """Return the options for n rows, or one for each prediction; raise where a null is for independent rows only."""
     if groups is None and horizon is None and options.null != "auto":
@@ -63,7 +63,7 @@ def for_rows(
         return options
     clusters = clusters_of(groups, horizon, n)
     if options.null == "auto":
-        null = automatic_null(predictions, options.estimator, n) if clusters is None else RandomSigns()
+        null = automatic_null(predictions, options.estimator, n, chains) if clusters is None else RandomSigns()
         options = replace(options, null=null)
     if clusters is None:
         return options

@@ -72,7 +72,6 @@ class RadialRank:
     """
 
     order: int = 1
-    radial: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count("order", self.order)

@@ -120,7 +120,6 @@ class BoundedRadial:
     """
 
     c: float = 1.0
-    radial: ClassVar[bool] = True  # rotations of targets and scores change nothing
 
     def __post_init__(self) -> None:
         check_positive("c", self.c)

@@ -128,7 +128,9 @@ def _size(result: ViewResult) -> float:
     return float(-norm.ppf(np.exp(max(log_tail, -600.0)) / 2.0))
 
 
-def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, n_resamples: int) -> tuple[str, ...]:
+def blind_spots(
+    predictions: Any, used: Sequence[View], frame: ViewFrame, n_resamples: int, null: str
+) -> tuple[str, ...]:
     """Sentences on what this test could not see with these predictions and views."""
     n, spots = int(frame.reference.shape[0]), []
     if 1.0 / (n_resamples + 1.0) > 0.05:
@@ -136,7 +138,7 @@ def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, n_resa
             f"anything at the 5 % level: with n_resamples = {n_resamples}, no p-value can be below "
             f"{1.0 / (n_resamples + 1.0):.2g}."
         )
-    elif 2.0 ** (1 - n) > 0.05:  # signs and their opposites give the same statistic
+    elif null == "signs" and 2.0 ** (1 - n) > 0.05:  # signs and their opposites give the same statistic
         spots.append(
             f"anything at the 5 % level, other than by chance: {n} rows have only {2 ** (n - 1)} different patterns of "
             f"signs, so that even the clearest miscalibration has p-values near {2.0 ** (1 - n):.2g}."

@@ -20,11 +20,15 @@ from ..parallel.threads import in_threads
 from ..predictions import Gaussian
 from ..resampling.features import statistics_of_sums
 from ..statistics import stein_features
+from ..statistics.rank_functions import RadialRank, Rank
+from ..statistics.test_functions import BoundedRadial, Constant, Cross
 from .dense_pairs import DensePairs
 from .frame import ViewFrame
-from .view import Gain, Shares, Traits, View
+from .view import FrameFeatures, Gain, RowKernel, Traits, View
 
-_FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 16
+_FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 8
+# Kernels whose features never change, and of which is known what they have in closed form for normal targets.
+_OURS = (BoundedRadial, Constant, Cross, RadialRank, Rank)
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # of f, f^2 and f^3 over rows, (q, draws) each
 
@@ -38,12 +42,16 @@ class Table:
     _sums: dict[Any, Sums] = field(default_factory=dict, init=False)
 
     def features(self, kernel: Any) -> np.ndarray:
-        """Features (q, n, draws), kept for kernels that are used with traits."""
+        """Features (q, n, draws), kept for kernels of ours that are used with traits."""
+        if type(kernel) not in _OURS:
+            return normal_features(kernel, self.numbers)
         if kernel not in self._features:
             self._features[kernel] = normal_features(kernel, self.numbers)
         return self._features[kernel]
 
     def sums(self, kernel: Any) -> Sums:
+        if type(kernel) not in _OURS:
+            return normal_sums(kernel, self.numbers)
         if kernel not in self._sums:
             kept = self._features.get(kernel)
             self._sums[kernel] = normal_sums(kernel, self.numbers) if kept is None else sums_of(kept)
@@ -61,15 +69,19 @@ def normal_features(kernel: Any, numbers: np.ndarray) -> np.ndarray:
     """Features (q, n, draws) of standard normal numbers (d, n, draws), whose scores are minus the numbers."""
     d, n, n_draws = numbers.shape
     points = np.moveaxis(numbers, 0, 2).reshape(-1, d)
-    give = getattr(kernel, "normal_features", None)
-    found = give(points) if give else stein_features(kernel, points, -points, repr(kernel))
+    if type(kernel) in (Rank, RadialRank):
+        found = kernel.normal_features(points)
+    else:
+        found = stein_features(kernel, points, -points, repr(kernel))
     return np.ascontiguousarray(np.moveaxis(found.reshape(n, n_draws, -1), 2, 0))
 
 
 def normal_sums(kernel: Any, numbers: np.ndarray) -> Sums:
     """Sums over rows of the powers of features of standard normal numbers (d, n, draws)."""
-    give = getattr(kernel, "normal_sums", None)
-    return give(numbers) if give else sums_of(normal_features(kernel, numbers))
+    if type(kernel) is Cross:
+        plain, squares, cubes = kernel.normal_sums(numbers)
+        return plain, squares, cubes
+    return sums_of(normal_features(kernel, numbers))
 
 
 def sums_of(features: np.ndarray, weights: np.ndarray | None = None) -> Sums:
@@ -126,11 +138,11 @@ class NormalDraws:
     def _sums(self, view: View, table: Table, rotated: np.ndarray) -> Sums:
         kernel: Any = view.target_kernel
         numbers, between = self._numbers(view, table, rotated), view.distribution_kernel
-        shared = self._is_shared(view) or getattr(kernel, "radial", False)
-        if isinstance(between, Gain):  # with the features -z of the constant
+        shared = self._is_shared(view) or type(kernel) in (BoundedRadial, RadialRank)  # these depend on |z| alone
+        if type(between) is Gain:  # with the features -z of the constant
             along = -np.einsum("nd,dnm->nm", to_numpy(self.frame.directions[view.coordinates]), numbers)
             return sums_of(along[None])
-        if isinstance(between, Traits):
+        if type(between) is Traits:
             features = table.features(kernel) if shared else normal_features(kernel, numbers)
             return sums_of(features, to_numpy(self.frame.traits))
         return table.sums(kernel) if shared else normal_sums(kernel, numbers)
@@ -166,7 +178,6 @@ def _is_known(view: View) -> bool:
         view.finite_rank
         and view.coordinates in ("whitened", "marginal")
         and not view.noise
-        and not isinstance(view.target_kernel, Shares)
-        and hasattr(view.target_kernel, "features")
-        and (not hasattr(between, "combine") or isinstance(between, Gain | Traits))
+        and not isinstance(view.target_kernel, FrameFeatures)
+        and (not isinstance(between, RowKernel) or type(between) in (Gain, Traits))
     )

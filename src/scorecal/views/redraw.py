@@ -28,7 +28,7 @@ from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
 from .frame import N_NOISE_DRAWS, ViewFrame
 from .normal_draws import normal_draws
-from .view import Gain, Shares, Traits, View
+from .view import FrameFeatures, Gain, RowKernel, Shares, Traits, View
 
 _ROWS_AT_ONCE = 2**14  # few enough for the features of all views to stay in the cache
 
@@ -116,11 +116,10 @@ class Stack:
 
 def stacks(view: View) -> bool:
     """Return whether the sums of a view's features are known for many draws at once."""
-    return (
-        view.finite_rank
-        and (hasattr(view.target_kernel, "features") or isinstance(view.target_kernel, Shares))
-        and (not hasattr(view.distribution_kernel, "combine") or isinstance(view.distribution_kernel, Traits | Gain))
-    )
+    between, kernel = view.distribution_kernel, view.target_kernel
+    if not view.finite_rank or (isinstance(between, RowKernel) and type(between) not in (Gain, Traits)):
+        return False
+    return isinstance(kernel, Shares) or not isinstance(kernel, FrameFeatures)
 
 
 def _redrawn(
@@ -161,10 +160,10 @@ def _sums(view: View, stack: Stack) -> list[Array]:
     between = view.distribution_kernel
     powers: list[Array] = _powers(features)
     xp = array_namespace(features)
-    if isinstance(between, Traits):
+    if type(between) is Traits:
         sums = [full_product((frame.traits**k).mT, power) for k, power in enumerate(powers, 1)]
     else:
-        if isinstance(between, Gain):
+        if type(between) is Gain:
             along = xp.sum(features * frame.directions[view.coordinates], axis=2, keepdims=True)
             powers = _powers(along)
         sums = [xp.sum(power, axis=1) for power in powers]
