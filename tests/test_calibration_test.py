@@ -169,10 +169,12 @@ def test_components_show_what_far_modes_hide():
     rejections, named, whole = 0, 0, 0
     for seed in range(40):
         predictions, y = modes(200, 1, separation=10.0, scale=0.8, rng=seed)
-        result = sc.calibration_test(predictions, y, n_resamples=199, rng=seed)
+        result = sc.calibration_test(predictions, y, null="signs", n_resamples=199, rng=seed)
         rejections += result.rejects()
         named += result.seen[:1] == ("over-confidence",)
-        whole += sc.calibration_test(predictions, y, views=default_views(1), n_resamples=199, rng=seed).rejects()
+        whole += sc.calibration_test(
+            predictions, y, views=default_views(1), null="signs", n_resamples=199, rng=seed
+        ).rejects()
     assert rejections >= 30
     assert named >= rejections - 3
     assert whole <= 20
@@ -412,16 +414,19 @@ def test_predictions_that_are_all_alike():
 def test_few_targets(n):
     """Of n signs there are 2^(n - 1) that differ: too few targets reject by chance only, and the result says so."""
     predictions, y = flawed(n, 2, "location", 30.0, rng=0)
-    result = sc.calibration_test(predictions, y, rng=0)
+    result = sc.calibration_test(predictions, y, null="signs", rng=0)
     assert result.rejects() == (n == 10)
     assert any("anything at the 5 % level" in what for what in result.cannot_see) == (n < 6)
+    exact = sc.calibration_test(predictions, y, rng=0)
+    assert exact.rejects()
+    assert not any("anything at the 5 % level" in what for what in exact.cannot_see)
     few_draws = sc.calibration_test(predictions, y, n_resamples=9, rng=0)
     assert any("n_resamples = 9" in what for what in few_draws.cannot_see)
 
 
 def test_smallest_pvalue_of_five_targets_is_what_the_result_says():
     predictions, y = flawed(5, 2, "location", 30.0, rng=0)
-    results = [sc.calibration_test(predictions, y, rng=seed) for seed in range(40)]
+    results = [sc.calibration_test(predictions, y, null="signs", rng=seed) for seed in range(40)]
     assert "has p-values near 0.062" in results[0].cannot_see[0]
     pvalues = np.array([result.pvalue for result in results])
     assert np.mean(pvalues) == pytest.approx(2.0**-4, abs=4 * np.std(pvalues) / 40**0.5 + 1e-3)
@@ -569,8 +574,8 @@ def test_views_in_natural_coordinates_need_no_base_points():
     predictions, y = flawed(30, 2, "none", rng=0)
     scores = sc.Scores(predictions.score(y))
     view = View("raw", "bias", ONE, coordinates="natural")
-    expected = sc.calibration_test(predictions, y, views=[view], rng=0)
-    assert sc.calibration_test(scores, y, views=[view], rng=0).pvalue == expected.pvalue
+    expected = sc.calibration_test(predictions, y, views=[view], null="signs", rng=0)
+    assert sc.calibration_test(scores, y, views=[view], null="signs", rng=0).pvalue == expected.pvalue
 
 
 def test_views_a_user_may_choose():

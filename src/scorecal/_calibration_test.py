@@ -51,7 +51,7 @@ def calibration_test(
 
     The null hypothesis is that every target is a draw from its own prediction: given the prediction P, Y ~ P. Several
     views look at the same data, each for one kind of miscalibration: bias, wrong spread, wrong correlation, wrong
-    shape, and what depends on the prediction. One bootstrap combines them into one p-value.
+    shape, and what depends on the prediction. They share their null draws, and are combined into one p-value.
 
     Parameters
     ----------
@@ -64,7 +64,8 @@ def calibration_test(
     coordinates : callable, optional
         As for `kccsd_test`, applied before targets are whitened; for example, for `Scores` on a bounded support.
     n_resamples : int
-        Number of null draws B; the smallest p-value is 1 / (B + 1).
+        Number of null draws B on the result; the smallest p-value is 1 / (B + 1). With `null="auto"`, more are made
+        where they are cheap; p-values are then rounded up to multiples of 1 / (B + 1).
     estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         Which pairs of rows are averaged by the views that compare pairs. Other views average all pairs at no extra
         cost.
@@ -72,14 +73,15 @@ def calibration_test(
         How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
         rows are few: up to 500 for Gaussians, 200 for others, and 100 for those that have scores only. With `groups`
-        or `horizon` it means signs. `nulls.StudentT` is refused, since it is for one statistic.
+        or `horizon`, with another estimator than "complete", and for posteriors of sbi it means signs.
+        `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
         comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error.
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
-        Source of noise, base points and signs.
+        Source of noise, base points, signs and draws; with `null="auto"`, draws of Gaussians have a seed of their own.
 
     Returns
     -------
@@ -94,8 +96,9 @@ def calibration_test(
     valid as without it. A test function :math:`\phi` then gives the feature :math:`f_i = s \cdot \phi(z) +
     \mathrm{div} \phi(z)`, of mean zero if the predictions are calibrated; a view is the U-statistic of
     :math:`k(P_i, P_j) f_i \cdot f_j`, which for a constant k needs no pairs, and is then corrected for the skewness of
-    f [1]. Random signs, the same for all views, give its null distribution. P-values of the views are ranks among all
-    draws, with an exponential tail, and the observed data are ranked among the draws by the smallest of them.
+    f [1]. Random signs or drawn targets, the same for all views, give its null distribution. P-values of the views are
+    ranks among all draws, with an exponential tail, and the observed data are ranked among the draws by the smallest of
+    them.
 
     Scores do not see the weights of modes that are far apart, unless noise is added, which mixtures and posteriors of
     diffusion models allow; `cannot_see` says where this is not so.

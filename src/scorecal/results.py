@@ -24,14 +24,14 @@ class CalibrationResult:
         (1 + number of null draws at least as large as the statistic) / (1 + n_resamples), but at least `least_pvalue`;
         never 0.
     null_distribution : ndarray, shape (n_resamples,)
-        Wild-bootstrap draws of the statistic under the null hypothesis.
+        Draws of the statistic under the null hypothesis; of more draws than `n_resamples`, every so many in order.
     contributions : ndarray, shape (n,)
         Contribution of each row to the statistic, of either sign; they sum to it. Large where many rows are wrong in
         the same way; a single wrong row does not stand out.
     bandwidths : mapping
         The bandwidths used: "target", "distribution" and, for kernels that have one, "ground".
     n, n_resamples : int
-        Number of predictions and of bootstrap draws.
+        Number of predictions and of null draws.
     coordinates : str
         The map of the targets before the test; "identity" if there was none.
     null : str

@@ -233,7 +233,7 @@ def test_null():
         lambda null: sc.calibration_test(predictions, y, null=null, n_resamples=9, rng=0),
     ):
         assert np.isfinite(run(SignsOfBlocks()).statistic)
-        with pytest.raises(ValueError, match="`null` must be one of 'signs'"):
+        with pytest.raises(ValueError, match="`null` must be one of 'auto', 'signs'"):
             run("bootstrap")
 
 

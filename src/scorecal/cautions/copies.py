@@ -33,7 +33,7 @@ def exact_copies(rows: Rows) -> str | None:
 
 def _chance(rows: Rows) -> float:
     """Probability that rounding gives two targets of one prediction the same value, in all dimensions."""
-    if rows.sd is None:
+    if rows.sd is None or rows.sd.shape[-1] != rows.targets.shape[1]:
         return 0.0
     chance = 1.0
     for column, sd in zip(rows.targets.T, np.atleast_2d(rows.sd).T, strict=True):

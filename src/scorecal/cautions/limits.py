@@ -13,13 +13,12 @@ _APPROXIMATE = {"signs": "random signs", "student-t": "Student's t"}
 
 def rounded_targets(rows: Rows) -> str | None:
     """Say what the targets were rounded to, if this is coarse in units of the predicted spread."""
-    if rows.sd is None:
+    if rows.sd is None or rows.sd.shape[-1] != rows.targets.shape[1]:  # shares that add up to one: d - 1 dimensions
         return None
     coarsest = (0.0, 0.0)
     # Steps that are small beside the errors do no harm, however narrow the predictions are.
     errors = np.ones(rows.targets.shape[1])
-    # Shares that add up to one have one dimension less than they have columns.
-    if rows.standardised and rows.residuals is not None and rows.residuals.shape == rows.targets.shape:
+    if rows.standardised and rows.residuals is not None:
         errors = np.std(rows.residuals, axis=0)
     for column, sd, error in zip(rows.targets.T, np.atleast_2d(rows.sd).T, errors, strict=True):
         usual = float(np.median(sd))

@@ -24,7 +24,7 @@ _STEPS = ((True, 1.0), (False, 2.4), (True, 0.5), (False, 1.0)) * 2
 # Lobatto's rule on (0, 1), of degree 7, and Simpson's rule: at the ends, at two inner points, and in the middle.
 _INNER = (0.5 - math.sqrt(3.0 / 28.0), 0.5 + math.sqrt(3.0 / 28.0))
 _LOBATTO, _SIMPSON = (1.0 / 20.0, 49.0 / 180.0, 16.0 / 45.0), (1.0 / 6.0, 0.0, 2.0 / 3.0)
-_MOST_DOUBT = 0.3  # by how much the two rules may differ; the error of the first is far smaller
+_MOST_DOUBT = 0.1  # by how much the two rules may differ; the error of the first is far smaller
 
 
 def can_be_moved(predictions: Any) -> bool:

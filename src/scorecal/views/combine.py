@@ -1,4 +1,4 @@
-"""One p-value from several statistics that share their bootstrap signs."""
+"""One p-value from several statistics that share their null draws."""
 
 import math
 from collections.abc import Sequence
