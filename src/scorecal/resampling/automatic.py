@@ -15,8 +15,8 @@ from .nulls import Null, RandomSigns, Simulate
 _MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 500, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
-# Draws are made while they cost less than about half a second: at most this many numbers, and pairs of rows.
-_NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 10**8, 20
+# Draws are made while they cost less than about a quarter of a second: at most this many numbers, and pairs of rows.
+_NUMBERS, _PAIRS, _MOST_PARTS = 10**7, 5 * 10**7, 20
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool = False) -> Null:
