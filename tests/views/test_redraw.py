@@ -85,6 +85,14 @@ def test_stacked_draws_are_those_of_one_test_each(monkeypatch, make):
     assert_same(found, expected, leave_out=("modes, location", "modes, spread"))  # these have noise of their own
 
 
+def test_pairs_in_natural_coordinates_are_not_those_of_whitened_numbers(monkeypatch):
+    predictions = diagonal(d=2)
+    views = [sc.views.View("raw", "any", sc.kernels.Gaussian(2.0), sc.kernels.GFD(), coordinates="natural")]
+    found = redrawn(monkeypatch, predictions, views)
+    draws = list(drawn_targets(predictions, predictions.n, N_DRAWS, np.random.default_rng(5)))
+    assert_same(found, observed(predictions, draws, views))
+
+
 @pytest.mark.parametrize("make", [lambda: diagonal(d=1), diagonal, full], ids=["line", "diagonal", "full"])
 def test_draws_from_tables_are_those_of_one_test_each(monkeypatch, make):
     predictions = make()

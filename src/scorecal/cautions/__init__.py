@@ -1,4 +1,4 @@
-"""What may make a verdict wrong, with the cure: the sentences of `result.warnings`."""
+"""Sentences of `result.warnings`: what may make a verdict wrong, with the cure."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the cautions look at: targets, errors and traits of the predictions, as arrays of NumPy."""
+"""Targets, errors and traits of the predictions, as NumPy arrays, for the cautions to look at."""
 
 from dataclasses import dataclass
 from typing import Any

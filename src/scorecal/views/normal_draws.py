@@ -50,6 +50,7 @@ class Table:
         return self._features[kernel]
 
     def sums(self, kernel: Any) -> Sums:
+        """Sums over rows of the powers of features, kept for kernels of ours."""
         if type(kernel) not in _OURS:
             return normal_sums(kernel, self.numbers)
         if kernel not in self._sums:
@@ -95,7 +96,7 @@ def sums_of(features: np.ndarray, weights: np.ndarray | None = None) -> Sums:
 
 @dataclass(frozen=True, eq=False)
 class NormalDraws:
-    """What views know of Gaussian predictions, as NumPy arrays."""
+    """Statistics of views from tables of normal numbers, given what views know of Gaussian predictions."""
 
     views: Sequence[View]
     frame: ViewFrame
@@ -157,9 +158,9 @@ def normal_draws(
     views: Sequence[View], frame: ViewFrame, predictions: Any, pairs: Mapping[str, DensePairs]
 ) -> NormalDraws | None:
     """Return how the views see draws from Gaussian predictions; None where a view or the predictions need more."""
-    if not isinstance(predictions, Gaussian):
+    if type(predictions) is not Gaussian:  # a class that inherits from it may draw otherwise
         return None
-    if not all(view.name in pairs or _is_known(view) for view in views):
+    if not all(view.coordinates == "whitened" if view.name in pairs else _is_known(view) for view in views):
         return None
     whitening = frame.whitening
     rotation = None
