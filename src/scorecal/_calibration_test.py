@@ -165,22 +165,25 @@ def calibration_test(
     parts = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
     n_draws = parts * (n_resamples + 1) - 1
     ranked = partial(_ranked, used, functions, bandwidths, frame, generator)
-    fallback: tuple[str, ...] = ()
     try:
         results, combined, seen_views = ranked(n_draws, parts, options, redraw)
     except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
         if null != "auto" or not isinstance(options.null, Simulate):
             raise
-        options = replace(options, null=RandomSigns())
-        results, combined, seen_views = ranked(n_draws, parts, options, None)
-        fallback = (f"Random signs were used, because targets drawn from the predictions could not: {error}",)
+        settings = {"estimator": estimator, "memory": memory, "workers": workers, "precision": precision, "rng": rng}
+        by_signs = calibration_test(
+            predictions, y, views=views, coordinates=coordinates, n_resamples=n_resamples, null="signs", **settings
+        )
+        why = f"Random signs were used, because targets drawn from the predictions could not be judged: {error}"
+        return replace(by_signs, warnings=(why, *by_signs.warnings))
     seen: tuple[str, ...] = ()
     if combined.pvalue <= 0.05:
         if isinstance(options.null, Simulate):
             # Words compare sizes in standard errors of the data, as signs have them; draws are as wide as predicted.
-            by_signs = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None)[2]
-            doubtful = [view.pvalue > 0.05 for view in seen_views]  # signs alone may take rare values for evidence
-            named = [replace(s, adjusted_pvalue=1.0) if d else s for s, d in zip(by_signs, doubtful, strict=True)]
+            sized = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None)[2]
+            # Signs take rare values that did not occur for evidence: what draws do not see is not named.
+            doubtful = [view.pvalue > 0.05 for view in seen_views]
+            named = [replace(v, adjusted_pvalue=1.0) if no else v for v, no in zip(sized, doubtful, strict=True)]
             seen = seen_by(named, used, frame)
         seen = seen or seen_by(seen_views, used, frame)
     noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
@@ -196,7 +199,7 @@ def calibration_test(
         null=results[0].null,
         pvalue_error=combined.pvalue_error,
         least_pvalue=results[0].least_pvalue,
-        warnings=(*fallback, *results[0].warnings, *noticed),
+        warnings=(*results[0].warnings, *noticed),
         views=seen_views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.special import log_ndtr
 from scipy.stats import chisquare, ks_2samp
 
@@ -117,7 +118,6 @@ def test_points_without_a_density_are_refused():
 
 
 def test_torch_arrays_are_moved_without_a_graph():
-    torch = pytest.importorskip("torch")
     mean = torch.zeros(20, 2, dtype=torch.float64, requires_grad=True)
     predictions = sc.ScoreFunction(lambda y: mean - y, 20, 2)
     y = torch.ones(20, 2, dtype=torch.float64)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import scorecal as sc
 from scorecal.predictions import drawn_targets
@@ -126,3 +127,48 @@ def test_the_error_of_a_pvalue_is_its_spread_over_seeds():
         spread = np.std([result.pvalue for result in results], ddof=1)
         told = np.mean([result.pvalue_error for result in results])
         assert 0.5 * spread < told < 2.0 * spread
+
+
+class Undrawable(sc.GaussianMixture):
+    """Mixtures with a rare component, whose draws are missing values."""
+
+    def sample(self, n_samples, rng=None):
+        return np.nan * super().sample(n_samples, rng)
+
+
+def test_draws_that_cannot_be_judged_lead_to_signs_and_say_so():
+    means = np.stack([np.zeros((60, 1)), np.full((60, 1), 6.0)], axis=1)
+    predictions = Undrawable(np.tile([0.99, 0.01], (60, 1)), means, np.ones((60, 2)))
+    y = np.random.default_rng(0).normal(size=60)  # none from the rare component
+    result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
+    expected = sc.calibration_test(predictions, y, null="signs", n_resamples=99, rng=0)
+    assert (result.null, result.pvalue) == ("signs", expected.pvalue)
+    assert "drawn from the predictions could not be judged" in result.warnings[0]
+    assert "must be finite" in result.warnings[0]
+    with pytest.raises(ValueError, match="must be finite"):
+        sc.calibration_test(predictions, y, null="simulate", n_resamples=99, rng=0)
+
+
+def test_draws_at_the_ends_of_an_interval_are_judged():
+    predictions = sc.from_torch(torch.distributions.Beta(torch.full((60,), 0.3), torch.full((60,), 0.3)))
+    draws = np.concatenate([np.asarray(y) for y in drawn_targets(predictions, 60, 200, np.random.default_rng(0))])
+    assert np.min(draws) > 0.0
+    assert np.max(draws) < 1.0
+    y = np.clip(np.asarray(predictions.sample(1, 1)[0]), 1e-6, 1.0 - 1e-6)
+    result = sc.calibration_test(predictions, torch.as_tensor(y), n_resamples=99, rng=0)
+    assert (result.null, result.warnings) == ("simulate", ())
+
+
+def test_nulls_that_draw_need_independent_rows():
+    class Own:
+        def distribution(self, averages, pairing, n_resamples, rng):
+            averages.redrawn(n_resamples, rng)
+
+    with pytest.raises(TypeError, match="leave `groups` and `horizon` out"):
+        sc.calibration_test(PREDICTIONS, Y, null=Own(), groups=np.arange(25) // 2, rng=0)
+
+
+def test_auto_on_single_tests_needs_draws():
+    only_scores = sc.ScoreFunction(PREDICTIONS.score, 25, 2)
+    assert sc.kccsd_test(only_scores, Y, null="auto", n_resamples=9, rng=0).null == "signs"
+    assert sc.kccsd_test(PREDICTIONS, Y, null="auto", n_resamples=9, rng=0).null == "simulate"

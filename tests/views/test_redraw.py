@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import kstest
 
 import scorecal as sc
@@ -160,7 +161,6 @@ def test_draws_of_gaussians_are_shared_and_do_not_depend_on_the_seed():
 
 
 def test_observed_and_drawn_targets_are_exchangeable_in_float32():
-    torch = pytest.importorskip("torch")
     predictions = diagonal(d=2)
     y = predictions.sample(1, 7)[0]
     narrow = sc.Gaussian(torch.tensor(predictions.mean, dtype=torch.float32), torch.tensor(predictions.scale).float())
