@@ -132,3 +132,19 @@ def test_who_can_be_moved():
     assert can_be_moved(sc.ScoreFunction(lambda y: mean - y, 5, 1))
     for other in (sc.Gaussian(mean, 1.0), sc.Scores(mean), None):
         assert not can_be_moved(other)
+
+
+def test_steps_that_cannot_be_integrated_are_refused():
+    """A narrow peak on a broad one: without refusals, a fixed rule of integration would empty or fill the peak."""
+    n, narrow = 4000, 0.02
+    rng = np.random.default_rng(0)
+
+    def score(y):
+        peak, base = np.exp(-0.5 * (y / narrow) ** 2) / narrow, np.exp(-0.5 * y**2)
+        return -(peak * y / narrow**2 + base * y) / (peak + base) + np.zeros((n, 1))
+
+    y = np.where(rng.random((n, 1)) < 0.5, narrow, 1.0) * rng.normal(size=(n, 1))
+    about = sc.Gaussian(np.zeros((n, 1)), 0.7)
+    found = moved(sc.ScoreFunction(score, n, 1), y, about)[0]
+    assert np.mean(found != y) > 0.3
+    assert ks_2samp(found[:, 0], y[:, 0]).pvalue > 0.001

@@ -202,3 +202,51 @@ def test_targets_are_moved_within_a_bounded_support():
     result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
     assert result.null == "simulate"
     assert result.pvalue > 0.05
+
+
+class Scaled:
+    """A kernel of one's own that may change between tests, and cannot be hashed."""
+
+    __hash__ = None
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def features(self, targets, scores):
+        return self.scale * (targets * scores + 1.0)
+
+
+class TenTraits(sc.views.Traits):
+    """A class that inherits from one of ours, and does otherwise."""
+
+    def combine(self, features, frame, coordinates, rows):
+        return 10.0 * super().combine(features, frame, coordinates, rows)
+
+
+def test_kernels_of_ones_own_are_not_taken_for_ours():
+    predictions = diagonal(d=1)
+    y = predictions.sample(1, 7)[0]
+
+    def pvalue(kernel, between=None):
+        view = sc.views.View("own", "any", kernel, between or sc.kernels.Constant())
+        return sc.calibration_test(predictions, y, views=[view], n_resamples=199, rng=0).pvalue
+
+    kernel = Scaled(1.0)
+    first = pvalue(kernel)
+    kernel.scale = 10.0
+    assert pvalue(kernel) == first
+    linear = sc.kernels.Linear()
+    assert pvalue(linear, TenTraits()) == pytest.approx(pvalue(linear, sc.views.Traits()), abs=0.1)
+
+
+def test_words_name_nothing_that_draws_do_not_see():
+    """No target is in the rare component: signs alone would take this for wrong weights of modes."""
+    means = np.stack([np.zeros((100, 1)), np.full((100, 1), 8.0)], axis=1)
+    predictions = sc.GaussianMixture(np.tile([0.98, 0.02], (100, 1)), means, np.ones((100, 2)))
+    y = 0.7 + np.random.default_rng(0).normal(size=100)
+    result = sc.calibration_test(predictions, y, n_resamples=199, rng=0)
+    assert result.null == "simulate"
+    own = {view.name: view.pvalue for view in result.views}
+    assert own["weights of components"] > 0.05
+    assert "bias" in result.seen
+    assert result.pvalue <= 0.01  # .05 if draws with several rare targets, in which that view is far out, hid it

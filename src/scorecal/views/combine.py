@@ -79,16 +79,18 @@ def _ranked(
 def _log_pvalues(values: np.ndarray) -> np.ndarray:
     """Log p-value of each value among all: by rank, with an exponential tail for the largest tenth.
 
-    The rate of the tail is that of the median excess.
+    The rate of the tail is that of the median excess, but a third of that of larger ones at most: where values are
+    nearly equal in groups, as with counts of a rare component, the median excess may be next to nothing.
     """
     n_larger = len(values) - np.searchsorted(np.sort(values), values, side="left")
     by_rank = np.log(n_larger / len(values))
     edge = np.quantile(values, 1.0 - _TAIL)
     beyond = values > edge
-    excess = np.median(values[beyond] - edge) if np.any(beyond) else 0.0
-    if excess <= 0:
+    excess = values[beyond] - edge if np.any(beyond) else np.zeros(1)
+    unit = max(np.median(excess) / math.log(2.0), np.quantile(excess, 0.9) / (3.0 * math.log(10.0)))
+    if unit <= 0:
         return np.asarray(by_rank)
-    return np.where(beyond, math.log(_TAIL) - math.log(2.0) * (values - edge) / excess, by_rank)
+    return np.where(beyond, math.log(_TAIL) - (values - edge) / unit, by_rank)
 
 
 def shares_of(views: Sequence[ViewResult], statistic: float) -> np.ndarray:
