@@ -5,6 +5,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -28,8 +29,8 @@ CONTAINERS = {
     "list": list,
     "list of lists": lambda y: [[value] for value in y],
     "tuple": tuple,
-    "Series": lambda y: pytest.importorskip("pandas").Series(y),
-    "DataFrame": lambda y: pytest.importorskip("pandas").DataFrame({"y": y}),
+    "Series": pd.Series,
+    "DataFrame": lambda y: pd.DataFrame({"y": y}),
 }
 
 

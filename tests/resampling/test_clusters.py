@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from pair_table import Table
 
 import scorecal as sc
 from scorecal.pairwise import Features
@@ -31,18 +32,6 @@ ARGUMENTS = [
 MEAN = RNG.normal(size=(N, 2))
 Y = MEAN + RNG.normal(size=(N, 2)) * np.exp(0.3 * RNG.normal(size=(N, 1)))
 PREDICTIONS = sc.Gaussian(MEAN, np.exp(0.2 * RNG.normal(size=N)))
-
-
-class Table:
-    """H as a matrix."""
-
-    floats_per_pair = 1
-
-    def __init__(self, values):
-        self.values = values
-
-    def __call__(self, rows, cols):
-        return self.values[rows, cols]
 
 
 def options_of(arguments, estimator=None):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from pair_table import Table
 from pairwise import pairwise
 
 from scorecal._lib.arrays import to_numpy
@@ -12,18 +13,6 @@ from scorecal.resampling import ComputeOptions, RandomSigns, engine, tiles, u_st
 from scorecal.resampling.signs import Signs
 
 RNG = np.random.default_rng(9)
-
-
-class Table:
-    """Pair function that reads its values from a matrix."""
-
-    floats_per_pair = 1
-
-    def __init__(self, values):
-        self.values = values
-
-    def __call__(self, rows, cols):
-        return self.values[rows, cols]
 
 
 def symmetric(n):
