@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .coordinates import Coordinates
 from .parallel.workers import Map
 from .predictions import Predictions
 from .resampling import ComputeOptions, Null, RandomSigns, as_options, for_rows
-from .resampling.automatic import draws_per_resample
+from .resampling.automatic import draws_per_resample, widening_of
 from .resampling.estimators import Complete, Estimator
 from .resampling.nulls import Simulate
 from .results import CalibrationResult, CombinedResult, ViewResult
@@ -162,11 +163,13 @@ def calibration_test(
     functions, bandwidths = zip(*found, strict=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
     redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
-    parts = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
+    widening = widening_of(options.null, predictions, n if options.clusters is None else options.clusters.n_clusters)
+    cheap = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
+    parts = max(cheap, ceil(widening))
     n_draws = parts * (n_resamples + 1) - 1
     ranked = partial(_ranked, used, functions, bandwidths, frame, generator)
     try:
-        results, combined, seen_views = ranked(n_draws, parts, options, redraw)
+        results, combined, seen_views = ranked(n_draws, parts, options, redraw, widening)
     except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
         if null != "auto" or not isinstance(options.null, Simulate):
             raise
@@ -180,13 +183,14 @@ def calibration_test(
     if combined.pvalue <= 0.05:
         if isinstance(options.null, Simulate):
             # Words compare sizes in standard errors of the data, as signs have them; draws are as wide as predicted.
-            sized = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None)[2]
+            sized = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None, 1.0)[2]
             # Signs take rare values that did not occur for evidence: what draws do not see is not named.
             doubtful = [view.pvalue > 0.05 for view in seen_views]
             named = [replace(v, adjusted_pvalue=1.0) if no else v for v, no in zip(sized, doubtful, strict=True)]
             seen = seen_by(named, used, frame)
         seen = seen or seen_by(seen_views, used, frame)
-    noticed = cautions_of(_rows(predictions, y, frame, used), predictions, results[0].null, options.clusters)
+    rows = _rows(predictions, y, frame, used)
+    noticed = cautions_of(rows, predictions, results[0].null, options.clusters, widening)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -217,6 +221,7 @@ def _ranked(
     parts: int,
     options: ComputeOptions,
     redraw: ViewRedraw | None,
+    widening: float,
 ) -> tuple[list[CalibrationResult], Combined, tuple[ViewResult, ...]]:
     """Return the outcome of each view alone, all of them combined, and the former with p-values adjusted for all."""
     results = infer_all(functions, frame.reference, bandwidths, n_draws, rng, options, redraw=redraw)
@@ -227,8 +232,9 @@ def _ranked(
         float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
         results[0].least_pvalue,
         parts,
+        widening,
     )
-    own_null = (thinned(result.null_distribution, parts) for result in results)
+    own_null = (thinned(result.null_distribution, (n_draws + 1) // parts, parts) for result in results)
     views = tuple(
         ViewResult(view.name, view.sees, r.statistic, own, adjusted, draws, r.contributions)
         for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)

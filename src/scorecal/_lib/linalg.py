@@ -29,7 +29,10 @@ def roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
 
 
 def times(matrices: Array, vectors: Array) -> Array:
-    """Multiply each matrix (..., d, d) by its vector (..., d)."""
+    """Multiply each matrix (..., d, d) by its vector (..., d), or (n, d, d) by several of each row, (S, n, d)."""
+    if matrices.ndim == vectors.ndim == 3:
+        xp = array_namespace(vectors)
+        return xp.permute_dims(full_product(xp.permute_dims(vectors, (1, 0, 2)), matrices.mT), (1, 0, 2))
     return full_product(matrices, vectors[..., None])[..., 0]
 
 

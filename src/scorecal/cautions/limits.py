@@ -52,9 +52,12 @@ def grid_step(values: np.ndarray, finest: float) -> float | None:
     return None
 
 
-def few_rows(n: int, null: str, can_draw: bool) -> str | None:
+def few_rows(n: int, null: str, can_draw: bool, widening: float = 1.0) -> str | None:
     """Say that there are few rows for the null distribution in use."""
     if null not in _APPROXIMATE or n >= _LEAST_ROWS:
         return None
     cure = 'give `null="simulate"`, which is exact for any number of rows' if can_draw else f"use {_LEAST_ROWS} or more"
+    if widening > 1.0:
+        raised = f"p-values were multiplied by {widening:.3g}, to be safe"
+        return f"{n} rows are few for {_APPROXIMATE[null]}: {raised}; {cure}."
     return f"{n} rows are few for {_APPROXIMATE[null]}, whose p-values are then only roughly right: {cure}."

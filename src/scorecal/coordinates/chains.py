@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, detach, device_of, full_product, ignore_overflow, like, to_numpy
+from .._lib.linalg import times
 from ..predictions import HasDensity, Noised, Predictions, Samplable, Scores
 from .whiten import Whitening
 
@@ -74,14 +75,14 @@ class Chains:
         return z
 
     def _targets(self, z: Array) -> Array:
-        return self.location + _of_rows(self.root, z)
+        return self.location + times(self.root, z)
 
     def _known(self, z: Array) -> Array:
         """Log-densities (S, n, 1) where predictions have them, otherwise scores in units of the predictions."""
         y = self._targets(z)
         if isinstance(self.predictions, HasDensity):
             return detach(self.predictions.log_prob(y))[..., None]
-        return _of_rows(self.root.mT, detach(self.predictions.score(y)))
+        return times(self.root.mT, detach(self.predictions.score(y)))
 
     def _log_ratio(self, z: Array, new: Array, known: Array, new_known: Array) -> Array:
         """Log-density at `new` less that at `z`, (S, n): the integral of the score along the line between them.
@@ -106,9 +107,3 @@ def chains_from(predictions: Predictions, whitening: Whitening, targets: Array, 
     z = whitening.whitened(targets, targets)[0]
     start = Chains(predictions, whitening.location, root, z[None, ...])
     return Chains(predictions, whitening.location, root, start.moved(start.origin, reversed(_STEPS), rng))
-
-
-def _of_rows(matrices: Array, points: Array) -> Array:
-    """Each matrix (n, d, d) times the points of its row, (S, n, d)."""
-    xp = array_namespace(points)
-    return xp.permute_dims(full_product(xp.permute_dims(points, (1, 0, 2)), matrices.mT), (1, 0, 2))

@@ -32,6 +32,7 @@ def combine(
     precision: float = 0.0,
     least_pvalue: float = 0.0,
     parts: int = 1,
+    widening: float = 1.0,
 ) -> Combined:
     """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), weights (V,).
 
@@ -40,7 +41,8 @@ def combine(
     whatever it is. By ranks alone, V views would have V replicates that come first, and p could not fall below about
     V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
 
-    With `parts` (B + 1) - 1 draws, the result has B, every so many of those in order, and p-values are rounded up.
+    With `parts` (B + 1) - 1 draws, the result has B, every so many of those in order, and p-values are rounded up. With
+    a `widening` above 1, and at most `parts`, they are multiplied by that first, and only the larger draws are kept.
     """
     pvalue, statistic, draws, own, adjusted = _ranked(statistics, null, weights, precision)
     some = [null[:, k::_N_PARTS] for k in range(_N_PARTS)] if null.shape[1] >= 10 * _N_PARTS else []
@@ -49,14 +51,21 @@ def combine(
     # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
     error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
     n_values = (null.shape[1] + 1) // parts
-    rounded = [np.ceil(np.asarray(p) * n_values - 1e-6) / n_values for p in (pvalue, own, adjusted)]
-    combined, own, adjusted = (np.maximum(p, least_pvalue) for p in rounded)
-    return Combined(statistic, thinned(draws, parts), float(combined), own, adjusted, error)
+    raised = [np.ceil(widening * np.asarray(p) * n_values - 1e-6) / n_values for p in (pvalue, own, adjusted)]
+    combined, own, adjusted = (np.maximum(np.minimum(p, 1.0), least_pvalue) for p in raised)
+    kept = thinned(draws, n_values, parts / widening)
+    return Combined(statistic, kept, float(combined), own, adjusted, widening * error)
 
 
-def thinned(draws: np.ndarray, parts: int) -> np.ndarray:
-    """Return every `parts`-th of the draws in order: ranks among them are those among all, rounded up."""
-    return draws if parts == 1 else np.asarray(np.sort(draws)[::-1][parts - 1 :: parts])
+def thinned(draws: np.ndarray, n_values: int, parts: float) -> np.ndarray:
+    """Return the `parts`-th largest draw, the one at twice that place, and so on, `n_values` - 1 in all.
+
+    A statistic that has rank r among all draws has rank r / `parts` among these, rounded up.
+    """
+    if parts == 1:
+        return draws
+    places = np.floor(np.arange(1, n_values) * parts + 1e-6).astype(int)
+    return np.asarray(np.sort(draws)[::-1][places - 1])
 
 
 def _ranked(

@@ -30,7 +30,7 @@ from .frame import N_NOISE_DRAWS, ViewFrame
 from .normal_draws import normal_draws
 from .view import FrameFeatures, Gain, RowKernel, Shares, Traits, View
 
-_ROWS_AT_ONCE = 2**14  # few enough for the features of all views to stay in the cache
+_FLOATS_AT_ONCE = 2**18  # few enough for the features of a view to stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class ViewRedraw:
             source = chains_from(frame.predictions, frame.whitening, frame.targets[0, ...], rng)
             predictions, coordinates = frame.predictions, None
         n_noise = N_NOISE_DRAWS if len(self.frames) > 1 else 1
-        size = max(1, _ROWS_AT_ONCE // (n * n_noise))
+        size = max(1, min(_FLOATS_AT_ONCE // (n * n_noise * frame.reference.shape[1]), -(-n_draws // 2)))
         draws: list[Array] = []
         for k, targets in enumerate(drawn_targets(source, n, n_draws, rng)):
             draws.append(targets)
