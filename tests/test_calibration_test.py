@@ -571,7 +571,7 @@ def test_test_functions_that_a_user_got_wrong():
 
 
 def test_views_in_natural_coordinates_need_no_base_points():
-    predictions, y = flawed(30, 2, "none", rng=0)
+    predictions, y = flawed(60, 2, "none", rng=0)
     scores = sc.Scores(predictions.score(y))
     view = View("raw", "bias", ONE, coordinates="natural")
     expected = sc.calibration_test(predictions, y, views=[view], null="signs", rng=0)

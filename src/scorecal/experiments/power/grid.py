@@ -91,10 +91,10 @@ def _fitted(predictions: Any, y: Any, rng: Any) -> Any:
     blind = ScoreFunction(predictions.score, predictions.n, predictions.dim, support=support)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*scores that do not point back")  # two modes
-        return calibration_test(blind, y, n_resamples=N_RESAMPLES, rng=rng)
+        return calibration_test(blind, y, n_resamples=N_RESAMPLES, null="signs", rng=rng)
 
 
-OURS = Test("calibration_test", partial(calibration_test, n_resamples=N_RESAMPLES))
+OURS = Test("calibration_test", partial(calibration_test, n_resamples=N_RESAMPLES, null="signs"))  # as recorded
 FITTED = Test("fitted", _fitted)
 PAPER = Test("kccsd_test", partial(kccsd_test, n_resamples=N_RESAMPLES))
 SKCE_TEST = Test("skce_test", partial(skce_test, n_resamples=N_RESAMPLES))
