@@ -12,13 +12,18 @@ import scorecal as sc
 from scorecal.experiments import bounded, flawed, modes
 from scorecal.experiments.power.grid import situations
 from scorecal.views import Gain, Shares, Traits, View, default_views
-from scorecal.views.combine import combine
+from scorecal.views.combine import Draws, combine
 from scorecal.views.evaluate import evaluate
 from scorecal.views.frame import frame_of
 from scorecal.views.second_moments import spread_in
 
 ONE = sc.kernels.Constant()
 GOOD = View("bias", "bias", ONE)
+
+
+def combined_of(statistics, null, weights, *precision):
+    return combine(statistics, null, weights, Draws(null.shape[1]), *precision)
+
 
 # Min-p ----------------------------------------------------------------------------------------------------------------
 
@@ -29,7 +34,7 @@ def test_min_p_is_exact_for_replicates_that_are_alike():
     values = rng.gamma(1.0, size=(4, 20)) * np.array([[1.0], [10.0], [0.1], [5.0]])
     values[1] += 0.5 * values[0]
     weights = np.array([1.0, 5.0, 2.0, 1.0])
-    found = [combine(values[:, i], np.delete(values, i, axis=1), weights).pvalue for i in range(20)]
+    found = [combined_of(values[:, i], np.delete(values, i, axis=1), weights).pvalue for i in range(20)]
     excess = np.sort(found) - np.arange(1, 21) / 20
     assert np.all(excess > -1e-12)
     assert np.sum(excess > 1e-12) <= 2
@@ -38,14 +43,14 @@ def test_min_p_is_exact_for_replicates_that_are_alike():
 def test_min_p_of_one_view_is_its_own_pvalue():
     null = np.random.default_rng(1).normal(size=(1, 99))
     for statistic in (-3.0, 0.3, 1.5, 9.0):
-        combined = combine(np.array([statistic]), null, np.ones(1))
+        combined = combined_of(np.array([statistic]), null, np.ones(1))
         expected = (1 + np.sum(null >= statistic)) / 100
         assert combined.pvalue == combined.own[0] == combined.adjusted[0] == pytest.approx(expected)
         assert (1 + np.sum(combined.null >= combined.statistic)) / 100 == pytest.approx(expected)
 
 
 def test_ties_count_against_the_observed_data():
-    combined = combine(np.array([1.0, 2.0]), np.tile([[1.0], [2.0]], (1, 9)), np.ones(2))
+    combined = combined_of(np.array([1.0, 2.0]), np.tile([[1.0], [2.0]], (1, 9)), np.ones(2))
     assert combined.pvalue == 1.0
     assert np.all(combined.own == 1.0)
 
@@ -54,13 +59,13 @@ def test_ties_count_against_the_observed_data():
 def test_a_view_far_beyond_its_draws_is_not_rounded_away(precision):
     null = np.random.default_rng(3).chisquare(1, size=(2, 999))
     for statistic in (1e2, 1e7, 1e30):
-        assert combine(np.array([statistic, 0.5]), null, np.ones(2), precision).pvalue == 0.001
+        assert combined_of(np.array([statistic, 0.5]), null, np.ones(2), precision).pvalue == 0.001
 
 
 def test_adjusted_pvalues_are_those_of_the_smallest():
     rng = np.random.default_rng(2)
     statistics, null = rng.normal(size=5) + 1.0, rng.normal(size=(5, 199))
-    combined = combine(statistics, null, np.ones(5))
+    combined = combined_of(statistics, null, np.ones(5))
     assert combined.pvalue == np.min(combined.adjusted)
     assert np.all(combined.adjusted >= combined.own)
     order = np.argsort(combined.own)

@@ -1,7 +1,7 @@
 """The recommended test: several views of the same data, one bootstrap, one p-value."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 from typing import Any
@@ -13,19 +13,20 @@ from ._lib.arrays import array_namespace, has_values, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
+from .coordinates.chains import can_be_moved
 from .parallel.workers import Map
-from .predictions import Predictions
+from .predictions import Predictions, Samplable
 from .resampling import ComputeOptions, Null, RandomSigns, as_options, for_rows
-from .resampling.automatic import draws_per_resample, widening_of
+from .resampling.automatic import draws_per_resample, raise_of_signs
 from .resampling.estimators import Complete, Estimator
 from .resampling.nulls import Simulate
 from .results import CalibrationResult, CombinedResult, ViewResult
 from .views import View, default_views
-from .views.combine import Combined, combine, shares_of, thinned
+from .views.combine import Combined, Draws, combine, shares_of
 from .views.evaluate import OwnFeatures, evaluate
 from .views.frame import ViewFrame, frame_of
 from .views.naming import blind_spots, message_of, seen_by
-from .views.redraw import ViewRedraw
+from .views.redraw import DrawsError, ViewRedraw
 from .views.view import as_views, for_signs
 
 _N_SIGNS_FOR_WORDS = 999
@@ -137,110 +138,131 @@ def calibration_test(
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     frame = frame_of(predictions, y, 0.0, generator, coordinates)
-    n, d = frame.reference.shape
+    n = frame.reference.shape[0]
     options = for_rows(options, predictions, groups, horizon, n, chains=True)
+    options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
     frame = replace(frame, clusters=options.clusters)
-    frames: dict[float, ViewFrame] = {0.0: frame}
     if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
     if views is None:
         chosen = default_views(predictions if coordinates is None else frame.predictions.dim)
     else:
         chosen = as_views(views, predictions, own_coordinates=coordinates is None)
-    if not isinstance(options.null, Simulate):
-        chosen = for_signs(chosen)
-    used, found = [], []
-    shared: dict[Any, OwnFeatures] = {}
-    for view in chosen:
-        if view.noise not in frames:
-            frames[view.noise] = replace(frame_of(predictions, y, view.noise, generator), clusters=options.clusters)
-        evaluated = evaluate(view, frames[view.noise], generator, shared)
-        if evaluated is not None:
-            used.append(view)
-            found.append(evaluated)
-    if not used:
-        alike = "`differs(frame)` is False, as where all predictions are alike"
-        raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
-    functions, bandwidths = zip(*found, strict=True)
-    options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
-    redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
-    widening = widening_of(options.null, predictions, n if options.clusters is None else options.clusters.n_clusters)
-    cheap = draws_per_resample(options.null, n_resamples, n, d) if null == "auto" else 1
-    parts = max(cheap, ceil(widening))
-    n_draws = parts * (n_resamples + 1) - 1
-    ranked = partial(_ranked, used, functions, bandwidths, frame, generator)
+    frames = {0.0: frame}
+    for noise in (view.noise for view in chosen):
+        if noise not in frames:
+            frames[noise] = replace(frame_of(predictions, y, noise, generator), clusters=options.clusters)
+    judge = partial(_judged, predictions, coordinates, chosen, frames, n_resamples, generator, null == "auto")
+    failed: DrawsError | None = None
     try:
-        results, combined, seen_views = ranked(n_draws, parts, options, redraw, widening)
-    except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
-        if null != "auto" or not isinstance(options.null, Simulate):
-            raise
-        settings = {"estimator": estimator, "memory": memory, "workers": workers, "precision": precision, "rng": rng}
-        by_signs = calibration_test(
-            predictions, y, views=views, coordinates=coordinates, n_resamples=n_resamples, null="signs", **settings
-        )
-        why = f"Random signs were used, because targets drawn from the predictions could not be judged: {error}"
-        return replace(by_signs, warnings=(why, *by_signs.warnings))
-    seen: tuple[str, ...] = ()
-    if combined.pvalue <= 0.05:
-        if isinstance(options.null, Simulate):
-            # Words compare sizes in standard errors of the data, as signs have them; draws are as wide as predicted.
-            sized = ranked(_N_SIGNS_FOR_WORDS, 1, replace(options, null=RandomSigns()), None, 1.0)[2]
-            # Signs take rare values that did not occur for evidence: what draws do not see is not named.
-            doubtful = [view.pvalue > 0.05 for view in seen_views]
-            named = [replace(v, adjusted_pvalue=1.0) if no else v for v, no in zip(sized, doubtful, strict=True)]
-            seen = seen_by(named, used, frame)
-        seen = seen or seen_by(seen_views, used, frame)
-    rows = _rows(predictions, y, frame, used)
-    noticed = cautions_of(rows, predictions, results[0].null, options.clusters, widening)
+        judged = judge(options)
+    except DrawsError as error:
+        if null != "auto":
+            raise (error.__cause__ or error) from None
+        failed, options = error, replace(options, null=RandomSigns())
+        judged = judge(options)
+    combined, results = judged.combined, judged.results
+    seen = _seen(judged, frame, judge, options) if combined.pvalue <= 0.05 else ()
+    can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
+    rows = _rows(predictions, y, frame, judged.used)
+    noticed = cautions_of(rows, judged.null, options.clusters, can_draw, judged.draws.raised)
+    if failed is not None:
+        why = f"Random signs were used, because targets drawn from the predictions could not be judged: {failed}"
+        noticed = (why, *noticed)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
         combined.null,
-        shares_of(seen_views, combined.statistic),
+        shares_of(judged.views, combined.statistic),
         next((result.bandwidths for result in results if result.bandwidths), {}),
         n,
         n_resamples,
         coordinates=frame.coordinates,
-        null=results[0].null,
+        null=judged.null,
         pvalue_error=combined.pvalue_error,
+        n_draws=judged.draws.n,
+        n_clusters=results[0].n_clusters,
         least_pvalue=results[0].least_pvalue,
         warnings=(*results[0].warnings, *noticed),
-        views=seen_views,
+        views=judged.views,
         seen=seen,
         message=message_of(combined.pvalue, n, seen),
-        cannot_see=blind_spots(predictions, used, frame, n_resamples, results[0].null),
+        cannot_see=blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
     )
 
 
-def _ranked(
-    used: Sequence[View],
-    functions: Sequence[Any],
-    bandwidths: Sequence[Any],
-    frame: ViewFrame,
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """The views that were used, the outcome of each alone, of all of them combined, and adjusted for all."""
+
+    used: list[View]
+    results: list[CalibrationResult]
+    combined: Combined
+    views: tuple[ViewResult, ...]
+    draws: Draws
+
+    @property
+    def null(self) -> str:
+        return self.results[0].null
+
+
+def _judged(
+    predictions: Predictions,
+    coordinates: Coordinates | None,
+    chosen: Sequence[View],
+    frames: Mapping[float, ViewFrame],
+    n_resamples: int,
     rng: np.random.Generator,
-    n_draws: int,
-    parts: int,
+    more: bool,
     options: ComputeOptions,
-    redraw: ViewRedraw | None,
-    widening: float,
-) -> tuple[list[CalibrationResult], Combined, tuple[ViewResult, ...]]:
-    """Return the outcome of each view alone, all of them combined, and the former with p-values adjusted for all."""
-    results = infer_all(functions, frame.reference, bandwidths, n_draws, rng, options, redraw=redraw)
+    for_words: bool = False,
+) -> _Judged:
+    """Evaluate the views and rank them among null draws; with `more`, as many draws as are cheap.
+
+    What is `for_words` has its size in standard errors of the data, whatever its p-value.
+    """
+    signs, frame = not isinstance(options.null, Simulate), frames[0.0]
+    shared: dict[Any, OwnFeatures] = {}
+    views = for_signs(chosen) if signs else chosen
+    found = [(view, evaluate(view, frames[view.noise], rng, shared)) for view in views]
+    used = [view for view, evaluated in found if evaluated is not None]
+    if not used:
+        alike = "`differs(frame)` is False, as where all predictions are alike"
+        raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
+    functions, bandwidths = zip(*(evaluated for _, evaluated in found if evaluated is not None), strict=True)
+    redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
+    n, d = frame.reference.shape
+    raised = raise_of_signs(options.null, predictions, n)
+    cheap = more and (signs or redraw.tabulated is not None)
+    parts = draws_per_resample(options.null, n_resamples, n, d) if cheap else 1
+    draws = Draws(_N_SIGNS_FOR_WORDS) if for_words else Draws(n_resamples, max(parts, ceil(raised)), raised)
+    results = infer_all(functions, frame.reference, bandwidths, draws.n, rng, options, redraw=redraw)
     combined = combine(
         np.array([result.statistic for result in results]),
         np.stack([result.null_distribution for result in results]),
         np.array([view.weight for view in used]),
+        draws,
         float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
         results[0].least_pvalue,
-        parts,
-        widening,
     )
-    own_null = (thinned(result.null_distribution, (n_draws + 1) // parts, parts) for result in results)
-    views = tuple(
-        ViewResult(view.name, view.sees, r.statistic, own, adjusted, draws, r.contributions)
-        for view, r, own, adjusted, draws in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
+    own_null = (replace(draws, raised=1.0).kept(result.null_distribution) for result in results)
+    of_views = tuple(
+        ViewResult(view.name, view.sees, r.statistic, own, adjusted, kept, r.contributions)
+        for view, r, own, adjusted, kept in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
-    return results, combined, views
+    return _Judged(used, results, combined, of_views, draws)
+
+
+def _seen(judged: _Judged, frame: ViewFrame, judge: Callable[..., _Judged], options: ComputeOptions) -> tuple[str, ...]:
+    """Kinds of miscalibration that views saw."""
+    seen: tuple[str, ...] = ()
+    if isinstance(options.null, Simulate):  # words compare standard errors of the data; draws are as wide as predicted
+        by_signs = judge(replace(options, null=RandomSigns()), for_words=True)
+        # Signs take rare values that did not occur for evidence: what draws do not see is not named.
+        doubtful = {view.name for view in judged.views if view.pvalue > 0.05}
+        named = [replace(v, adjusted_pvalue=1.0) if v.name in doubtful else v for v in by_signs.views]
+        seen = seen_by(named, by_signs.used, frame)
+    return seen or seen_by(judged.views, judged.used, frame)
 
 
 def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:

@@ -12,7 +12,7 @@ from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy,
 from .cautions import cautions_of, rows_of
 from .pairwise import Average, Features, PairFunction, Redraw, Statistic
 from .parallel.progress import progress
-from .predictions import drawn_targets
+from .predictions import Samplable, drawn_targets
 from .resampling import ComputeOptions, null_distributions, u_statistics
 from .results import CalibrationResult, calibration_result, check_overflow
 
@@ -56,7 +56,8 @@ def infer(
     n = int(statistic.reference.shape[0])
     redraw = None if statistic.recompute is None else partial(_redraw, statistic.recompute, predictions, n)
     (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
-    noticed = cautions_of(rows_of(predictions, y, statistic.errors), predictions, result.null, options.clusters)
+    rows = rows_of(predictions, y, statistic.errors)
+    noticed = cautions_of(rows, result.null, options.clusters, isinstance(predictions, Samplable))
     return replace(result, coordinates=statistic.coordinates, warnings=(*result.warnings, *noticed))
 
 
@@ -85,11 +86,9 @@ def infer_all(
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
     precision = float(array_namespace(reference).finfo(reference.dtype).eps)
-    least, warnings = (
-        (0.0, ()) if options.clusters is None else (options.clusters.least_pvalue, options.clusters.warnings)
-    )
-    found = [
-        calibration_result(float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, least)
+    return [
+        calibration_result(
+            float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, options.clusters
+        )
         for v, names in enumerate(used)
     ]
-    return [replace(result, warnings=warnings) for result in found]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._lib.checks import check_share
 from ._lib.tables import Table, table
+from .resampling.clusters import Clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,8 @@ class CalibrationResult:
         (1 + number of null draws at least as large as the statistic) / (1 + n_resamples), but at least `least_pvalue`;
         never 0.
     null_distribution : ndarray, shape (n_resamples,)
-        Draws of the statistic under the null hypothesis; of more draws than `n_resamples`, every so many in order.
+        Draws of the statistic under the null hypothesis; of more draws than `n_resamples`, every so many in order, from
+        the largest on, and only larger ones where p-values are raised, as those of random signs of few rows are.
     contributions : ndarray, shape (n,)
         Contribution of each row to the statistic, of either sign; they sum to it. Large where many rows are wrong in
         the same way; a single wrong row does not stand out.
@@ -38,6 +40,10 @@ class CalibrationResult:
         How the null distribution was found, such as "signs", "simulate" or "student-t".
     pvalue_error : float
         Monte Carlo error of the p-value: its standard deviation over other random draws, for the same data.
+    n_draws : int
+        Number of null draws that the p-value comes from; at least `n_resamples`, which are kept.
+    n_clusters : int
+        Number of groups or blocks of rows that are independent of each other; n for independent rows.
     least_pvalue : float
         Smallest p-value that the groups or blocks of rows allow; 0 for independent rows.
     warnings : tuple of str
@@ -54,6 +60,8 @@ class CalibrationResult:
     coordinates: str = field(default="identity", kw_only=True)
     null: str = field(default="signs", kw_only=True)
     pvalue_error: float = field(default=0.0, kw_only=True)
+    n_draws: int = field(default=0, kw_only=True)
+    n_clusters: int = field(default=0, kw_only=True)
     least_pvalue: float = field(default=0.0, kw_only=True)
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
 
@@ -81,7 +89,8 @@ class CalibrationResult:
     def null_sentence(self) -> str:
         """How the null distribution was found, and the Monte Carlo error of the p-value, in words."""
         error = f"; Monte Carlo error of the p-value {self.pvalue_error:.2g}" if self.pvalue_error else ""
-        return f"Null distribution: {self.null}, {self.n_resamples} draws{error}."
+        shared = f", one for each of {self.n_clusters} groups or blocks of rows" if self.n_clusters < self.n else ""
+        return f"Null distribution: {self.null}{shared}, {self.n_draws} draws{error}."
 
     def _repr_html_(self) -> str:
         from .report.notebook import result_html
@@ -100,9 +109,9 @@ class ViewResult:
     statistic : float
         Its U-statistic, or the largest of those of its features.
     pvalue : float
-        P-value of this view alone.
+        P-value of this view alone: its rank among the draws.
     adjusted_pvalue : float
-        P-value adjusted for the number of views (single-step, Westfall and Young).
+        P-value adjusted for the number of views (single-step, Westfall and Young), and raised as that of the test is.
     null_distribution : ndarray, shape (n_resamples,)
     contributions : ndarray, shape (n,)
         Contribution of each row to the statistic.
@@ -174,7 +183,7 @@ def calibration_result(
     bandwidths: Mapping[str, float],
     precision: float,
     null_name: str = "signs",
-    least_pvalue: float = 0.0,
+    clusters: Clusters | None = None,
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
     check_overflow(statistic, null)
@@ -182,6 +191,7 @@ def calibration_result(
     tolerance = 64 * precision * np.max(np.abs(null)) + len(contributions) * np.finfo(np.float64).smallest_subnormal
     if null_name != "simulate":  # draws of targets are never equal, but may be of very different size
         null = np.where(np.abs(null - statistic) <= tolerance, statistic, null)
+    least_pvalue = 0.0 if clusters is None else clusters.least_pvalue
     pvalue = max((1.0 + float(np.sum(null >= statistic))) / (1.0 + len(null)), least_pvalue)
     error = 0.0 if null_name == "student-t" else math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + len(null)))
     n, n_resamples = len(contributions), len(null)
@@ -195,7 +205,10 @@ def calibration_result(
         n_resamples,
         null=null_name,
         pvalue_error=error,
+        n_draws=n_resamples,
+        n_clusters=n if clusters is None else clusters.n_clusters,
         least_pvalue=least_pvalue,
+        warnings=() if clusters is None else clusters.warnings,
     )
 
 

@@ -314,3 +314,12 @@ def test_blocks_of_several_stations_are_within_each():
     one_step = clusters_of(stations, 1, 293)
     assert (one_step.n_clusters, one_step.ordered) == (293, True)
     assert len(np.unique(one_step.series)) == 3
+
+
+@pytest.mark.parametrize("estimator", ["linear", sc.estimators.Block(3), sc.estimators.Incomplete(2)])
+def test_blocks_of_pairs_that_are_the_groups_are_shifted(estimator):
+    """Rows of a block are of one group: each row is then paired with rows of the next block."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(2), 3)
+    result = sc.kccsd_test(sc.Gaussian(np.zeros(6), 1.0), rng.normal(size=6), groups=groups, estimator=estimator, rng=0)
+    assert np.sum(result.contributions) == pytest.approx(result.statistic)

@@ -142,7 +142,9 @@ def test_draws_that_cannot_be_judged_lead_to_signs_and_say_so():
     y = np.random.default_rng(0).normal(size=60)  # none from the rare component
     result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
     expected = sc.calibration_test(predictions, y, null="signs", n_resamples=99, rng=0)
-    assert (result.null, result.pvalue) == ("signs", expected.pvalue)
+    assert result.null == "signs"
+    assert result.pvalue == pytest.approx(expected.pvalue, abs=0.15)  # of 99 signs; the default makes more
+    assert not any("simulate" in line for line in result.warnings[1:])  # which has just failed
     assert "drawn from the predictions could not be judged" in result.warnings[0]
     assert "must be finite" in result.warnings[0]
     with pytest.raises(ValueError, match="must be finite"):

@@ -1,9 +1,6 @@
 """Sentences of `result.warnings`: what may make a verdict wrong, with the cure."""
 
-from typing import Any
-
 from .._lib.arrays import ignore_overflow
-from ..predictions import Samplable
 from ..resampling.clusters import Clusters
 from .copies import close_targets, exact_copies
 from .limits import few_rows, rounded_targets
@@ -15,17 +12,18 @@ __all__ = ["Rows", "cautions_of", "rows_of"]
 
 @ignore_overflow
 def cautions_of(
-    rows: Rows, predictions: Any, null: str, clusters: Clusters | None = None, widening: float = 1.0
+    rows: Rows, null: str, clusters: Clusters | None = None, can_draw: bool = False, raised: float = 1.0
 ) -> tuple[str, ...]:
     """Return a sentence for each thing noticed that may make the verdict wrong; none for good data.
 
-    `null` is the name of the null distribution, whose p-values were multiplied by `widening`. That rows of one cluster
-    depend on each other is known.
+    `null` is the name of the null distribution, and `raised` the factor of its p-values; `can_draw` says that draws
+    from the predictions could be one. That rows of one cluster depend on each other is known.
     """
     n = len(rows.targets)
+    shared = clusters is not None and clusters.n_clusters < n
     found = [rounded_targets(rows)]
-    if clusters is None or clusters.n_clusters == n:
-        can_draw = clusters is None and isinstance(predictions, Samplable)
-        found = [serial_correlation(rows), exact_copies(rows) or close_targets(rows), *found]
-        found.append(few_rows(n, null, can_draw, widening))
+    if not shared:
+        found = [serial_correlation(rows, clusters is not None), exact_copies(rows) or close_targets(rows), *found]
+    if not shared or raised > 1.0:
+        found.append(few_rows(n, null, clusters is None and can_draw, raised))
     return tuple(sentence for sentence in found if sentence is not None)

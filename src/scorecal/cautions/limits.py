@@ -32,7 +32,7 @@ def rounded_targets(rows: Rows) -> str | None:
     whole = "whole numbers, in" if np.all(rows.targets == np.round(rows.targets)) else "rounded to"
     return (
         f"Targets are {whole} steps of {step:.3g} ({share:.2g} predicted sd), but the predictions are densities: use "
-        "targets before rounding, or predictions of the rounded ones."
+        "targets before rounding, or add uniform noise one step wide to them, and step^2 / 6 to predicted variances."
     )
 
 
@@ -52,12 +52,12 @@ def grid_step(values: np.ndarray, finest: float) -> float | None:
     return None
 
 
-def few_rows(n: int, null: str, can_draw: bool, widening: float = 1.0) -> str | None:
-    """Say that there are few rows for the null distribution in use."""
+def few_rows(n: int, null: str, can_draw: bool, raised: float = 1.0) -> str | None:
+    """Say that there are few rows for the null distribution in use, and by which factor p-values were raised."""
     if null not in _APPROXIMATE or n >= _LEAST_ROWS:
         return None
     cure = 'give `null="simulate"`, which is exact for any number of rows' if can_draw else f"use {_LEAST_ROWS} or more"
-    if widening > 1.0:
-        raised = f"p-values were multiplied by {widening:.3g}, to be safe"
-        return f"{n} rows are few for {_APPROXIMATE[null]}: {raised}; {cure}."
-    return f"{n} rows are few for {_APPROXIMATE[null]}, whose p-values are then only roughly right: {cure}."
+    few = f"{n} rows are few for {_APPROXIMATE[null]}"
+    if raised > 1.0:
+        return f"{few}: to be safe, the p-value and the adjusted ones of views were multiplied by {raised:.3g}; {cure}."
+    return f"{few}, whose p-values are then only roughly right: {cure}."

@@ -18,8 +18,11 @@ _ROWS_PER_TERM, _MOST_TERMS, _MOST_COLUMNS = 8, 24, 16
 _IN_ORDER, _MANY = 0.9, 10  # share of steps in one direction by which a column counts as sorted, of so many or more
 
 
-def serial_correlation(rows: Rows) -> str | None:
-    """Say which rows are correlated, as in time series or where rows of one unit follow each other."""
+def serial_correlation(rows: Rows, ordered: bool = False) -> str | None:
+    """Say which rows are correlated, as in time series or where rows of one unit follow each other.
+
+    With `ordered`, they were said to be forecasts one step ahead.
+    """
     if rows.residuals is None or len(rows.targets) < _LEAST_ROWS:
         return None
     traits = rows.targets[:, :0] if rows.traits is None else rows.traits
@@ -28,9 +31,16 @@ def serial_correlation(rows: Rows) -> str | None:
     if found is None or _is_sorted(rows.targets, 1) or _is_sorted(rows.residuals, 1) or _is_sorted(traits, 4):
         return None
     lag, correlation = found
+    correlated = f"Rows {lag} apart are correlated ({correlation:.2f})"
+    if ordered:
+        return (
+            f"{correlated}, which errors of forecasts one step ahead are not: let `horizon` be about as many rows as "
+            "errors go together; if several rows belong together, as those of one patient, give `groups=` and leave "
+            "`horizon=` out."
+        )
     return (
-        f"Rows {lag} apart are correlated ({correlation:.2f}): if they are in time order, give `horizon=`; if several "
-        "rows belong together, as those of one patient, give `groups=`."
+        f"{correlated}: if they are in time order, give `horizon=`; if several rows belong together, as those of one "
+        "patient, give `groups=`."
     )
 
 

@@ -16,9 +16,9 @@ _MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 500, 100
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
 # Draws are made while they cost less than about a quarter of a second: so many numbers and pairs of rows, times draws,
 # at most. Signs only multiply, by matrix products, what draws from predictions compute anew.
-_MOST_OF_DRAWS, _MOST_OF_SIGNS, _MOST_PARTS = (10**7, 5 * 10**7), (10**9, 6 * 10**9), 20
-# Signs hold their level from so many on whatever the scores, and p-values of fewer are raised by this for each missing.
-_ENOUGH_SIGNS, _PER_MISSING_SIGN = 50, 0.15
+_MOST_OF_TABLES, _MOST_OF_SIGNS, _MOST_PARTS = (10**7, 5 * 10**7), (10**9, 6 * 10**9), 20
+# With so many rows signs hold their level whatever the scores; p-values of fewer are raised by this for each missing.
+_ENOUGH_ROWS, _PER_MISSING_ROW = 50, 0.15
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool = False) -> Null:
@@ -37,8 +37,8 @@ def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool 
     return Simulate() if n <= _MOST_ROWS else RandomSigns()
 
 
-def widening_of(null: Any, predictions: Any, n_signs: int) -> float:
-    """Return by how much p-values must be raised for random signs to hold their level.
+def raise_of_signs(null: Any, predictions: Any, n: int) -> float:
+    """Return the factor by which p-values must be raised for random signs to hold their level.
 
     Scores of skewed predictions have mean zero by values too rare to occur in a few rows, and signs take what is left
     for a bias. Of calibrated skew-normal predictions, 17 % of data sets of 10 or 20 rows had p-values of .05 or less,
@@ -46,13 +46,14 @@ def widening_of(null: Any, predictions: Any, n_signs: int) -> float:
     """
     if not isinstance(null, RandomSigns) or isinstance(predictions, Gaussian):
         return 1.0
-    return 1.0 + _PER_MISSING_SIGN * max(0, _ENOUGH_SIGNS - n_signs)
+    return 1.0 + _PER_MISSING_ROW * max(0, _ENOUGH_ROWS - n)
 
 
 def draws_per_resample(null: Any, n_resamples: int, n: int, d: int) -> int:
-    """Return for how many draws each of the `n_resamples` on a result stands: more than one where draws are cheap."""
-    if null == Simulate():
-        return 1
-    numbers, pairs = _MOST_OF_SIGNS if isinstance(null, RandomSigns) else _MOST_OF_DRAWS
+    """Return for how many draws each of the `n_resamples` on a result stands: more than one where draws are cheap.
+
+    Draws are random signs, or tables of normal numbers.
+    """
+    numbers, pairs = _MOST_OF_SIGNS if isinstance(null, RandomSigns) else _MOST_OF_TABLES
     affordable = min(numbers // (n * d * max(1, d // 2)), pairs // n**2)  # correlations are d^2 numbers
     return max(1, min(_MOST_PARTS, affordable // (n_resamples + 1)))

@@ -49,7 +49,7 @@ class Clusters:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the result of a test."""
-        if self.n_clusters >= _FEW_CLUSTERS:
+        if self.n_clusters >= (_FEW_CLUSTERS if self.n_clusters < len(self.labels) else FEWEST_CLUSTERS):
             return ()
         kind = "blocks of rows" if self.ordered else "groups"
         if self.n_clusters >= FEWEST_CLUSTERS:
@@ -60,7 +60,7 @@ class Clusters:
         return (
             f"There are only {self.n_clusters} independent {kind}, fewer than {FEWEST_CLUSTERS}: the test cannot "
             f"reject at the 5 % level, and its p-value is held at 1 / {self.n_clusters} or above. More {kind} are "
-            "needed.",
+            f"needed{'' if self.ordered else '; if each is a time series, give `horizon=` as well'}.",
         )
 
 

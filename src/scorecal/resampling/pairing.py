@@ -5,6 +5,7 @@ in the order in which they are given; no row is paired with itself, nor with row
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,16 +51,19 @@ class Pairing:
     def without_pairs_inside(self, labels: np.ndarray) -> "Pairing":
         """Return the pairing for rows in clusters, with the smallest shift that leaves about the most pairs to count.
 
-        With blocks of rows it is a multiple of their size: each row then belongs to as many pairs as without it.
+        With blocks of rows it is a multiple of their size: each row then belongs to as many pairs as without it. Some
+        pair always counts: two neighbours of different clusters, or, if each block is of one cluster, rows of two
+        blocks that follow each other.
         """
         if self.reach >= self.n and self.size == self.n:
             return replace(self, labels=labels)
         unit = self.size if self.size < self.n else 1
         shifts = [0, *(unit * 2**k for k in range((self.n // (2 * unit)).bit_length()))]
-        gaps = np.unique(np.linspace(1, min(self.reach, self.size - 1), _GAPS_TRIED).astype(int))
-        counts = [sum(np.sum(labels[: -shift - gap] != labels[shift + gap :]) for gap in gaps) for shift in shifts]
-        enough = (shift for shift, count in zip(shifts, counts, strict=True) if count >= _ENOUGH * max(counts))
-        return replace(self, labels=labels, shift=next(enough))
+        shifted = [replace(self, labels=labels, shift=shift) for shift in shifts]
+        tried = np.unique(np.linspace(1, self._largest_gap, _GAPS_TRIED).astype(int))
+        counts = [pairing._n_pairs_apart(labels, tried) for pairing in shifted]
+        enough = (pairing for pairing, count in zip(shifted, counts, strict=True) if count >= _ENOUGH * max(counts))
+        return next(enough)
 
     @property
     def n_blocks(self) -> int:
@@ -84,8 +88,17 @@ class Pairing:
     def _n_pairs_of_labels(self, labels: np.ndarray) -> int:
         if self.reach >= self.n and self.size == self.n and not self.shift:
             return int(self.n**2 - np.sum(np.bincount(labels) ** 2)) // 2
+        return self._n_pairs_apart(labels, range(1, self._largest_gap + 1))
+
+    @property
+    def _largest_gap(self) -> int:
+        """Largest distance between two rows of a block that are paired, apart from the shift."""
+        return min(self.reach, self.n - self.size * (self.n_blocks - 1) - 1)
+
+    def _n_pairs_apart(self, labels: np.ndarray, gaps: Iterable[int]) -> int:
+        """Number of pairs in different clusters with one of these distances, apart from the shift."""
         block, total = self.block_of(np.arange(self.n - self.shift)), 0
-        for gap in range(1, min(self.reach, int(np.max(np.bincount(block))) - 1) + 1):
+        for gap in gaps:
             together = block[:-gap] == block[gap:]
             total += int(np.sum(together & (labels[: -self.shift - gap] != labels[self.shift + gap :])))
         return total

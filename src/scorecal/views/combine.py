@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,36 @@ _TAIL = 0.1
 _N_PARTS = 10  # of the draws, whose p-values tell the Monte Carlo error
 
 
+@dataclass(frozen=True)
+class Draws:
+    """Null draws, `parts` (B + 1) - 1 of them, and the B that a result keeps: every so many in order.
+
+    A p-value that is a rank among all draws is `raised` by this factor, at most `parts`, and rounded up to a multiple
+    of 1 / (B + 1); a statistic then has that p-value among the draws that are kept, which are the larger ones.
+    """
+
+    n_resamples: int  # B
+    parts: int = 1
+    raised: float = 1.0
+
+    @property
+    def n(self) -> int:
+        """Number of draws that are made."""
+        return self.parts * (self.n_resamples + 1) - 1
+
+    def kept(self, draws: np.ndarray) -> np.ndarray:
+        """Return B of the draws."""
+        if self.parts == 1:
+            return draws
+        places = np.floor(np.arange(1, self.n_resamples + 1) * (self.parts / self.raised) + 1e-6).astype(int)
+        return np.asarray(np.sort(draws)[::-1][places - 1])
+
+    def pvalue(self, among_all: Any) -> Any:
+        """Return p-values among the draws that are kept, from those among all."""
+        n_values = self.n_resamples + 1
+        return np.minimum(1.0, np.ceil(self.raised * np.asarray(among_all) * n_values - 1e-6) / n_values)
+
+
 @dataclass(frozen=True, eq=False)
 class Combined:
     """`statistic` and `null` are minus the log10 of the smallest p-value, over the weight of its view."""
@@ -20,7 +51,7 @@ class Combined:
     statistic: float
     null: np.ndarray  # (B,)
     pvalue: float
-    own: np.ndarray  # (V,): p-value of each view alone
+    own: np.ndarray  # (V,): p-value of each view alone, not raised
     adjusted: np.ndarray  # (V,): and for having looked at all of them
     pvalue_error: float  # over other draws, for the same data
 
@@ -29,10 +60,9 @@ def combine(
     statistics: np.ndarray,
     null: np.ndarray,
     weights: np.ndarray,
+    draws: Draws,
     precision: float = 0.0,
     least_pvalue: float = 0.0,
-    parts: int = 1,
-    widening: float = 1.0,
 ) -> Combined:
     """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), weights (V,).
 
@@ -40,32 +70,16 @@ def combine(
     view, and are put in order by their smallest one, over its weight. A rule that treats all replicates alike is valid
     whatever it is. By ranks alone, V views would have V replicates that come first, and p could not fall below about
     V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
-
-    With `parts` (B + 1) - 1 draws, the result has B, every so many of those in order, and p-values are rounded up. With
-    a `widening` above 1, and at most `parts`, they are multiplied by that first, and only the larger draws are kept.
     """
-    pvalue, statistic, draws, own, adjusted = _ranked(statistics, null, weights, precision)
+    pvalue, statistic, every, own, adjusted = _ranked(statistics, null, weights, precision)
     some = [null[:, k::_N_PARTS] for k in range(_N_PARTS)] if null.shape[1] >= 10 * _N_PARTS else []
     apart = [_ranked(statistics, part, weights, precision)[0] for part in some]
     error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
     # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
     error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
-    n_values = (null.shape[1] + 1) // parts
-    raised = [np.ceil(widening * np.asarray(p) * n_values - 1e-6) / n_values for p in (pvalue, own, adjusted)]
-    combined, own, adjusted = (np.maximum(np.minimum(p, 1.0), least_pvalue) for p in raised)
-    kept = thinned(draws, n_values, parts / widening)
-    return Combined(statistic, kept, float(combined), own, adjusted, widening * error)
-
-
-def thinned(draws: np.ndarray, n_values: int, parts: float) -> np.ndarray:
-    """Return the `parts`-th largest draw, the one at twice that place, and so on, `n_values` - 1 in all.
-
-    A statistic that has rank r among all draws has rank r / `parts` among these, rounded up.
-    """
-    if parts == 1:
-        return draws
-    places = np.floor(np.arange(1, n_values) * parts + 1e-6).astype(int)
-    return np.asarray(np.sort(draws)[::-1][places - 1])
+    found = draws.pvalue(pvalue), replace(draws, raised=1.0).pvalue(own), draws.pvalue(adjusted)
+    combined, own, adjusted = (np.maximum(p, least_pvalue) for p in found)
+    return Combined(statistic, draws.kept(every), float(combined), own, adjusted, draws.raised * error)
 
 
 def _ranked(

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..predictions import Gaussian, Noised
 from ..results import ViewResult
+from .combine import Draws
 from .frame import ViewFrame
 from .second_moments import Spread, spread_in
 from .view import View
@@ -128,20 +129,19 @@ def _size(result: ViewResult) -> float:
     return float(-norm.ppf(np.exp(max(log_tail, -600.0)) / 2.0))
 
 
-def blind_spots(
-    predictions: Any, used: Sequence[View], frame: ViewFrame, n_resamples: int, null: str
-) -> tuple[str, ...]:
+def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws: Draws, null: str) -> tuple[str, ...]:
     """Sentences on what this test could not see with these predictions and views."""
     n, spots = int(frame.reference.shape[0]), []
-    if 1.0 / (n_resamples + 1.0) > 0.05:
+    least, by_signs = 1.0 / (draws.n_resamples + 1.0), min(1.0, draws.raised * 2.0 ** (1 - n))
+    if least > 0.05:
         spots.append(
-            f"anything at the 5 % level: with n_resamples = {n_resamples}, no p-value can be below "
-            f"{1.0 / (n_resamples + 1.0):.2g}."
+            f"anything at the 5 % level: with n_resamples = {draws.n_resamples}, no p-value can be below {least:.2g}."
         )
-    elif null == "signs" and 2.0 ** (1 - n) > 0.05:  # signs and their opposites give the same statistic
+    elif null == "signs" and by_signs > 0.05:  # signs and their opposites give the same statistic
+        raised = f", raised by the factor {draws.raised:.3g}" if draws.raised > 1.0 else ""
         spots.append(
             f"anything at the 5 % level, other than by chance: {n} rows have only {2 ** (n - 1)} different patterns of "
-            f"signs, so that even the clearest miscalibration has p-values near {2.0 ** (1 - n):.2g}."
+            f"signs, so that even the clearest miscalibration has p-values near {by_signs:.2g}{raised}."
         )
     n_left_out = int(np.sum(frame.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
     if n_left_out:

@@ -14,6 +14,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow, to_numpy
+from .._lib.cached import cached_property
 from .._lib.cores import cpu_count
 from ..coordinates import Coordinates
 from ..coordinates.chains import can_be_moved, chains_from
@@ -21,16 +22,21 @@ from ..coordinates.locate import locate_all, noise_stream
 from ..pairwise import Average
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
-from ..predictions import Noised, check_can_be_drawn, drawn_targets
+from ..predictions import Noised, drawn_targets
 from ..resampling.features import statistics_of_sums
+from ..results import check_overflow
 from ..statistics import stein_features
 from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
 from .frame import N_NOISE_DRAWS, ViewFrame
-from .normal_draws import normal_draws
+from .normal_draws import NormalDraws, normal_draws
 from .view import FrameFeatures, Gain, RowKernel, Shares, Traits, View
 
 _FLOATS_AT_ONCE = 2**18  # few enough for the features of a view to stay in the cache
+
+
+class DrawsError(ValueError):
+    """Targets could not be drawn from the predictions, or what was drawn could not be judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +49,28 @@ class ViewRedraw:
     coordinates: Coordinates | None
     all_pairs: bool  # averaged by views that compare pairs
 
-    def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+    @cached_property
+    def _dense(self) -> dict[str, DensePairs]:
         frame = self.frames[0.0]
-        if not can_be_moved(self.predictions):
-            check_can_be_drawn(self.predictions)
-        dense = {view.name: dense_pairs(view, frame) for view in self.views if self.all_pairs and is_dense(view, frame)}
-        if self.coordinates is None:
-            normal = normal_draws(self.views, frame, self.predictions, dense)
-            if normal is not None:
-                return normal.statistics(n_draws, int(rng.integers(2**63)))
+        return {view.name: dense_pairs(view, frame) for view in self.views if self.all_pairs and is_dense(view, frame)}
+
+    @cached_property
+    def tabulated(self) -> NormalDraws | None:
+        """Draws from tables of normal numbers, for Gaussian predictions in their own coordinates."""
+        if self.coordinates is not None:
+            return None
+        return normal_draws(self.views, self.frames[0.0], self.predictions, self._dense)
+
+    def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+        if self.tabulated is not None:
+            return self.tabulated.statistics(n_draws, int(rng.integers(2**63)))
+        try:
+            return self._drawn(n_draws, rng, average)
+        except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+            raise DrawsError(str(error)) from error
+
+    def _drawn(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+        frame, dense = self.frames[0.0], self._dense
         slow = [view for view in self.views if view.name not in dense and not stacks(view)]
         found: dict[str, list[Array]] = {view.name: [] for view in self.views}
         n_threads = cpu_count() if is_numpy_array(frame.reference) else 1
@@ -65,7 +84,9 @@ class ViewRedraw:
                     for v, view in enumerate(slow):
                         found[view.name] += [row[v : v + 1] for row in rows]
                 advance(stack.size)
-        return np.stack([np.concatenate([to_numpy(part) for part in found[view.name]]) for view in self.views])
+        drawn = np.stack([np.concatenate([to_numpy(part) for part in found[view.name]]) for view in self.views])
+        check_overflow(drawn)
+        return drawn
 
     def _stacks(self, n_draws: int, rng: np.random.Generator) -> Iterator["Stack"]:
         """Yield draws, a few at a time."""
