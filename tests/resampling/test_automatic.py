@@ -39,10 +39,12 @@ def test_raised_p_values_are_ranks_among_the_draws_of_the_result(n, n_resamples)
         for alpha in (0.05, 0.2, 0.5, 0.99):
             assert result.rejects(alpha) == (result.statistic > result.critical_value(alpha))
         for view in result.views:
-            rank = 1 + np.sum(view.null_distribution >= view.statistic - 1e-9 * abs(view.statistic))  # signs may agree
-            assert view.pvalue == pytest.approx(rank / (1 + n_resamples))
+            gaps, tie = view.null_distribution - view.statistic, 1e-8 * np.max(np.abs(view.null_distribution))
+            least, most = ((1 + np.sum(gaps >= slack)) / (1 + n_resamples) for slack in (tie, -tie))
+            assert least - 1e-12 <= view.pvalue <= most + 1e-12
         assert result.pvalue == min(view.adjusted_pvalue for view in result.views)
-    assert result.pvalue <= 2 / (1 + n_resamples)  # raised before it is rounded
+    if n > 10:  # of ten signs, few patterns differ
+        assert result.pvalue == 1 / (1 + n_resamples)  # raised before it is rounded
 
 
 def test_raised_p_values_hold_the_level_where_plain_ones_do_not(monkeypatch):

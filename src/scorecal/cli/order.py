@@ -29,7 +29,7 @@ def in_time_order(table: Table) -> Table:
         raise InputError(
             f"{table.place(second, name)}: the time is that of {table.unit} {table.places[first]}{of_one}, so that the "
             f"order of rows is not known. Likely causes: copies of rows, or several series, as of stations or lead "
-            f"times{apart}."
+            f"times{apart}. Rows that belong together in no order, as visits of a patient, need --group alone."
         )
     return table.take(order)
 
