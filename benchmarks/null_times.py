@@ -51,7 +51,7 @@ def main() -> None:
         "|---|---|---|---|---|",
     ]
     cells = [*(("Gaussian", n, True) for n in (20, 100, 200, 400, 1000)), ("Gaussian", 200, False)]
-    for kind, n, pairs in [*cells, *(("mixture of two", n, True) for n in (20, 100, 400))]:
+    for kind, n, pairs in [*cells, *(("mixture of two", n, True) for n in (20, 100, 200))]:
         predictions, y = made(kind, n)
         views = [view for view in default_views(predictions) if pairs or view.name != "any, kernels"]
         signs, *others = (seconds(predictions, y, views=views, null=null) for null in ("signs", "simulate", "auto"))

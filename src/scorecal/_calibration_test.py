@@ -74,10 +74,10 @@ def calibration_test(
     null : {"auto", "signs", "simulate"}, a value of `nulls`, or an object with the method of `nulls.Null`
         How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
-        rows are few: up to 500 for Gaussians, and 100 for others. With `groups` or `horizon`, with another estimator
-        than "complete", and for posteriors of sbi it means signs. With signs, p-values of fewer than 50 rows, or
-        groups, are raised, but for Gaussians: signs of few rows mistake skewness for bias. `nulls.StudentT` is
-        refused, since it is for one statistic.
+        rows are few: up to 500 for Gaussians, 200 for others, and 100 for those that have scores only. With `groups`
+        or `horizon`, with another estimator than "complete", and for posteriors of sbi it means signs. P-values by
+        signs of fewer than 50 rows are raised, but for Gaussians, since signs of few rows mistake skewness for bias.
+        `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
         comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error.

@@ -170,7 +170,12 @@ def test_missing_groups_and_times_are_told_or_dropped(tmp_path, capsys, value):
         ("day", {}, ["--group", "who"], "there is no column 'who'; the columns are"),
         ("station", dict.fromkeys(range(N), "Ost"), ["--group", "station"], "--group must hold at least two different"),
         ("day", {}, ["--horizon", "100"], "--horizon must leave at least two blocks of"),
-        ("day", {}, [*SERIES, "--null", "simulate"], "--null must not be 'simulate' with --group or --horizon"),
+        (
+            "day",
+            {},
+            [*SERIES, "--null", "simulate"],
+            "--null simulate is for independent rows: leave it out, or --group",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_place(tmp_path, capsys, name, changes, options, message):

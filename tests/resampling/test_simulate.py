@@ -94,10 +94,10 @@ def test_automatic_choice():
     assert sc.calibration_test(PREDICTIONS, Y, rng=0).null == "simulate"
     assert sc.kccsd_test(PREDICTIONS, Y, rng=0).null == "signs"  # the paper's
     assert automatic_null(PREDICTIONS, Complete(), 500) == sc.nulls.Simulate(0)
-    assert automatic_null(mixture, Complete(), 100) == sc.nulls.Simulate()
+    assert automatic_null(mixture, Complete(), 200) == sc.nulls.Simulate()
     for predictions, estimator, n in (
         (PREDICTIONS, Complete(), 501),
-        (mixture, Complete(), 101),
+        (mixture, Complete(), 201),
         (PREDICTIONS, Linear(), 25),
         (PREDICTIONS.noisy(1.0), Complete(), 25),
         (sc.ScoreFunction(PREDICTIONS.score, 25, 2), Complete(), 101),

@@ -45,6 +45,12 @@ def read(chosen: argparse.Namespace) -> Input:
                 "not allow; leave it out, for random signs."
             )
         return Input(*read_npz(chosen.file), None, None, 0, ())
+    given = [option for option in ("group", "time", "horizon") if getattr(chosen, option)]
+    if chosen.null == "simulate" and given:
+        raise InputError(
+            f"--null simulate is for independent rows: leave it out, or --{' and --'.join(given)}. Rows that depend on "
+            "each other share random signs."
+        )
     d = _dimension(chosen)
     wanted = columns_of(chosen)
     said: list[str] = []

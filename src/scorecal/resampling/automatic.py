@@ -12,7 +12,8 @@ from .estimators import Complete, Estimator
 from .nulls import Null, RandomSigns, Simulate
 
 # Rows up to which simulation takes at most some 30 times as long as signs, for Gaussians and for other predictions.
-_MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 500, 100
+_MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 500, 200
+_MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
 # Draws are made while they cost less than about a quarter of a second: so many numbers and pairs of rows, times draws,
 # at most. Signs only multiply, by matrix products, what draws from predictions compute anew.
@@ -29,7 +30,7 @@ def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool 
     if not isinstance(estimator, Complete) or getattr(predictions, "slow_to_sample", False):
         return RandomSigns()
     if can_be_moved(predictions):
-        return Simulate() if chains and n <= _MOST_ROWS else RandomSigns()
+        return Simulate() if chains and n <= _MOST_ROWS_OF_CHAINS else RandomSigns()
     if not isinstance(predictions, Samplable) or isinstance(predictions, Noised):
         return RandomSigns()
     if isinstance(predictions, Gaussian):
