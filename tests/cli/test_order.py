@@ -174,7 +174,7 @@ def test_missing_groups_and_times_are_told_or_dropped(tmp_path, capsys, value):
             "day",
             {},
             [*SERIES, "--null", "simulate"],
-            "--null simulate is for independent rows: leave it out, or --group",
+            "--null simulate is for independent rows: leave it out",
         ),
     ],
 )

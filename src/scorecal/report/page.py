@@ -15,8 +15,8 @@ from .style import STYLE
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _NEVER_SEEN = (
     "A few gross outliers among many rows.",
-    "Dependence between rows that was not declared, as in time series or with several rows of one unit. A warning comes "
-    "where their order or equal predictions show it; otherwise, calibrated predictions are rejected too often.",
+    "Dependence between rows that was not declared, as in time series or with several rows of one unit. A warning "
+    "comes where their order or equal predictions show it; otherwise, calibrated predictions are rejected too often.",
     "Whether predictions are sharp: wide ones may be calibrated as well.",
 )
 
