@@ -2,6 +2,7 @@
 
 from .._lib.arrays import ignore_overflow
 from ..resampling.clusters import Clusters
+from .blocks import correlated_blocks
 from .copies import close_targets, exact_copies
 from .limits import few_rows, rounded_targets
 from .rows import Rows, rows_of
@@ -22,7 +23,9 @@ def cautions_of(
     n = len(rows.targets)
     shared = clusters is not None and clusters.n_clusters < n
     found = [rounded_targets(rows)]
-    if not shared:
+    if clusters is not None and shared:
+        found = [correlated_blocks(rows, clusters), *found]
+    else:
         found = [serial_correlation(rows, clusters is not None), exact_copies(rows) or close_targets(rows), *found]
     if not shared or raised > 1.0:
         found.append(few_rows(n, null, clusters is None and can_draw, raised))
