@@ -56,7 +56,7 @@ def main() -> None:
     lines = [
         "# How much p-values vary over draws",
         "",
-        f"`python benchmarks/pvalue_error.py`: calibrated predictions, d = {DIM}, `calibration_test` with its defaults.",
+        f"`python benchmarks/pvalue_error.py`: calibrated predictions, d = {DIM}, `calibration_test` as it is.",
         f"Root mean squares over {SETS} data sets with p between .15 and .25, {SEEDS} seeds each. Draws of Gaussian",
         "predictions that are simulated do not depend on `rng`; for these, other tables of as many draws stand beside.",
         "",

@@ -158,7 +158,7 @@ def test_features_of_components_have_mean_zero():
     """Quadrature over a mixture whose components overlap, and weigh and spread differently."""
     y = np.linspace(-15.0, 15.0, 4001)[:, None]
     mixture = sc.GaussianMixture([[0.3, 0.7]] * 4001, [[-1.5, 1.0]] * 4001, [[0.6, 1.4]] * 4001)
-    space = frame_of(mixture, y, 0.0, np.random.default_rng(0))
+    space = frame_of(mixture, y, 0.0)
     density = np.exp(mixture.log_prob(y))
     tried = (sc.kernels.BoundedRadial(2.0), sc.kernels.Trace(), sc.kernels.Rank(2), sc.kernels.Constant(), Shares())
     for kernel in tried:
@@ -282,7 +282,7 @@ def test_words_are_right_in_clear_cases(n, repeats):
 def test_second_moments_in_units_of_single_dimensions(kind, size, ratio):
     """Right under a wrong correlation, which alone makes them differ from the whitened ones; 4000 rows."""
     predictions, y = flawed(4000, 3, kind, size, rng=0)
-    spread = spread_in(frame_of(predictions, y, 0.0, np.random.default_rng(0)), "whitened")
+    spread = spread_in(frame_of(predictions, y, 0.0), "whitened")
     assert spread.marginal_ratio == pytest.approx(ratio, rel=0.06)
     assert abs(spread.joint) > 6.0 if kind == "correlation" else abs(spread.joint) < 3.5
 

@@ -84,7 +84,8 @@ def calibration_test(
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
-        Source of noise, base points, signs and draws; with `null="auto"`, draws of Gaussians have a seed of their own.
+        Source of base points, signs and draws. Noise that views add to targets has a seed of its own, and with
+        `null="auto"` so have draws of Gaussians.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def calibration_test(
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    frame = frame_of(predictions, y, 0.0, generator, coordinates)
+    frame = frame_of(predictions, y, 0.0, coordinates)
     n = frame.reference.shape[0]
     options = for_rows(options, predictions, groups, horizon, n, chains=True)
     options = replace(options, null=options.null or RandomSigns())  # for all views, whatever the estimator of pairs
@@ -151,7 +152,7 @@ def calibration_test(
     frames = {0.0: frame}
     for noise in (view.noise for view in chosen):
         if noise not in frames:
-            frames[noise] = replace(frame_of(predictions, y, noise, generator), clusters=options.clusters)
+            frames[noise] = replace(frame_of(predictions, y, noise), clusters=options.clusters)
     judge = partial(_judged, predictions, coordinates, chosen, frames, n_resamples, generator, null == "auto")
     failed: DrawsError | None = None
     try:

@@ -24,7 +24,7 @@ def one_step_forecasts(dim, seed=0, n=N):
 
 def frame(mean, covariance, y, stations=None, array=np.asarray) -> ViewFrame:
     predictions = sc.Gaussian(array(mean), covariance=array(covariance))
-    found = frame_of(predictions, array(y), 0.0, np.random.default_rng(0))
+    found = frame_of(predictions, array(y), 0.0)
     return ViewFrame(**{**vars(found), "clusters": clusters_of(stations, 1, len(y))})
 
 
@@ -67,7 +67,7 @@ def test_traits_are_those_of_the_rows_so_far():
 
 def test_groups_without_horizon_change_no_traits():
     mean, covariance, y = one_step_forecasts(2)
-    plain = frame_of(sc.Gaussian(mean, covariance=covariance), y, 0.0, np.random.default_rng(0))
+    plain = frame_of(sc.Gaussian(mean, covariance=covariance), y, 0.0)
     grouped = ViewFrame(**{**vars(plain), "clusters": clusters_of(STATIONS, None, N)})
     np.testing.assert_array_equal(grouped.traits, plain.traits)
 

@@ -32,7 +32,7 @@ def test_a_rare_component_counts_where_targets_are_drawn():
 def test_components_with_enough_targets_count_for_signs():
     predictions, y = mixture(0.5, 100, 70)
     assert weights_view(predictions, y, "signs").pvalue <= 0.01
-    frame = frame_of(predictions, y, 0.0, np.random.default_rng(0))
+    frame = frame_of(predictions, y, 0.0)
     (view,) = for_signs([sc.views.View("w", "modes", Shares(), coordinates="component")])
     rows = slice(10, 30)
     np.testing.assert_array_equal(view.target_kernel.frame_features(frame, rows), Shares().frame_features(frame, rows))
@@ -44,7 +44,7 @@ def test_only_rare_components_are_left_out():
     n, means = 100, np.array([[0.0], [5.0], [10.0]])
     predictions = sc.GaussianMixture(np.tile(weights, (n, 1)), np.tile(means, (n, 1, 1)), np.ones((n, 3)))
     y = predictions.sample(1, 0)[0]
-    frame = frame_of(predictions, y, 0.0, np.random.default_rng(0))
+    frame = frame_of(predictions, y, 0.0)
     features = Shares(5.0).frame_features(frame, slice(0, n))
     assert np.all(features[:, 0] == 0)
     assert np.all(np.any(features[:, 1:] != 0, axis=0))

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lib.arrays import to_numpy
-from .._lib.checks import as_generator
 from ..predictions import Predictions, check_predictions
 from ..views.frame import frame_of
 
@@ -50,7 +49,7 @@ def stein_witness(predictions: Predictions, y: Any) -> Witness:
         raise ValueError(
             f"The witness can be drawn for one or two dimensions, but `predictions` have {predictions.dim}."
         )
-    frame = frame_of(predictions, y, 0.0, as_generator(0))
+    frame = frame_of(predictions, y, 0.0)
     z, scores = (to_numpy(part[0, ...]).astype(float) for part in frame.whitened)
     kept = np.flatnonzero(~frame.whitening.unfitted)
     if len(kept) > _MOST_ROWS:

@@ -17,6 +17,7 @@ from ..resampling.clusters import Clusters
 from .so_far import locations_so_far, mean_so_far
 
 N_NOISE_DRAWS = 16  # of the noise of each target
+_NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,16 +180,19 @@ class ViewFrame:
         return mixture.shares(self.targets) - mixture.weights
 
 
-def frame_of(
-    predictions: Any, y: Any, noise: float, rng: np.random.Generator, coordinates: Coordinates | None = None
-) -> ViewFrame:
+def noise_source() -> np.random.Generator:
+    """Return the generator of the noise that is added to a set of targets."""
+    return np.random.default_rng(_NOISE_SEED)
+
+
+def frame_of(predictions: Any, y: Any, noise: float, coordinates: Coordinates | None = None) -> ViewFrame:
     """The frame of views with this noise; 0 stands for the noise, if any, that the predictions come with.
 
     It is in the widest dtype, for numbers are few, compared to pairs; models are asked in the dtype of the targets.
     """
     if noise:
         predictions = predictions.noisy(noise)
-    located = locate(coordinates, predictions, y, rng, N_NOISE_DRAWS)
+    located = locate(coordinates, predictions, y, noise_source(), N_NOISE_DRAWS)
     reference = located.targets[0, ...]
     rounding = 1e3 * float(array_namespace(reference).finfo(reference.dtype).eps)
     unbounded, targets, scores = in_widest_dtype(located.predictions, located.targets, located.scores)

@@ -28,7 +28,7 @@ from ..results import check_overflow
 from ..statistics import stein_features
 from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
-from .frame import N_NOISE_DRAWS, ViewFrame
+from .frame import N_NOISE_DRAWS, ViewFrame, noise_source
 from .normal_draws import NormalDraws, normal_draws
 from .view import FrameFeatures, Gain, RowKernel, Shares, Traits, View
 
@@ -102,7 +102,7 @@ class ViewRedraw:
             draws.append(targets)
             if len(draws) == size or k == n_draws - 1:
                 frames = {
-                    noise: _redrawn(frame, predictions, noise, draws, coordinates, rng)
+                    noise: _redrawn(frame, predictions, noise, draws, coordinates)
                     for noise, frame in self.frames.items()
                 }
                 yield Stack(len(draws), frames)
@@ -149,14 +149,14 @@ def _redrawn(
     noise: float,
     draws: Sequence[Array],
     coordinates: Coordinates | None,
-    rng: np.random.Generator,
 ) -> ViewFrame:
     """The frame with drawn targets in place of the observed ones."""
     if noise:
         predictions = predictions.noisy(noise)
     if isinstance(predictions, Noised):
-        stream = noise_stream(rng)
-        draws = [predictions.noised(points, stream) for points in draws for _ in range(N_NOISE_DRAWS)]
+        streams = [noise_stream(noise_source()) for _ in draws]
+        parts = zip(draws, streams, strict=True)
+        draws = [predictions.noised(points, stream) for points, stream in parts for _ in range(N_NOISE_DRAWS)]
     xp, dtype = array_namespace(frame.targets), frame.targets.dtype
     moved = locate_all(coordinates, predictions, draws)
     return frame.redrawn(*(xp.astype(part, dtype, copy=False) for part in moved))
