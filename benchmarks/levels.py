@@ -84,7 +84,8 @@ def scores_only(n: int, dim: int, shape: str, rng: np.random.Generator) -> Data:
 def arrays_of_scores(n: int, dim: int, shape: str, rng: np.random.Generator) -> Data:
     """As `scores_only`, but as arrays: at the targets, and at 12 base points a dimension, spread like the targets."""
     predictions, y = scores_only(n, dim, shape, rng)
-    base = y.mean(axis=0) + y.std(axis=0) * rng.normal(size=(12 * dim, dim))
+    low, middle, high = np.quantile(y, [0.25, 0.5, 0.75], axis=0)
+    base = middle + (high - low) / 1.35 * rng.normal(size=(12 * dim, dim))
     return sc.Scores(predictions.score(y), predictions.score(base[:, None, :]).swapaxes(0, 1), base), y
 
 
@@ -105,7 +106,7 @@ FAMILIES: dict[str, tuple[Callable[..., Data], tuple[tuple[int, int], ...]]] = {
 BY_SIGNS: dict[str, tuple[Callable[..., Data], tuple[tuple[int, int], ...]]] = {
     **{name: made for name, made in FAMILIES.items() if name.startswith("scores only")},
     **{
-        f"arrays of scores, {shape}": (partial(arrays_of_scores, shape=shape), ((20, 2), (50, 2), (200, 2), (1000, 2)))
+        f"arrays of scores, {shape}": (partial(arrays_of_scores, shape=shape), ((40, 2), (100, 2), (200, 2), (1000, 2)))
         for shape in ("t5", "skew-normal(6)")
     },
 }
