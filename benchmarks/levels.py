@@ -82,10 +82,10 @@ def scores_only(n: int, dim: int, shape: str, rng: np.random.Generator) -> Data:
 
 
 def arrays_of_scores(n: int, dim: int, shape: str, rng: np.random.Generator) -> Data:
-    """As `scores_only`, but as arrays: at the targets, and at 12 base points a dimension, spread like the targets."""
+    """As `scores_only`, but as arrays: at the targets, and at 20 base points a dimension, spread like the targets."""
     predictions, y = scores_only(n, dim, shape, rng)
     low, middle, high = np.quantile(y, [0.25, 0.5, 0.75], axis=0)
-    base = middle + (high - low) / 1.35 * rng.normal(size=(12 * dim, dim))
+    base = middle + (high - low) / 1.35 * rng.normal(size=(20 * dim, dim))
     return sc.Scores(predictions.score(y), predictions.score(base[:, None, :]).swapaxes(0, 1), base), y
 
 
