@@ -88,7 +88,7 @@ def as_markdown(rates: _Rates, sizes: Sequence[int]) -> str:
         f"Data sets rejected at level .05, in percent, at n = {' / '.join(map(str, sizes))}. Flaws are explained in",
         "`scorecal.experiments.FLAWS`; `fitted` is `calibration_test` told nothing but scores, for its level.",
         "`scorecal bench power`:",
-        f"seed 0, B = {N_RESAMPLES}, {counts[0]} to {counts[-1]} data sets a cell.",
+        f"seed 0, B = {N_RESAMPLES} random signs, {counts[0]} to {counts[-1]} data sets a cell.",
         "",
         summary(rates, sizes),
         "",
