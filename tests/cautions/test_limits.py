@@ -83,3 +83,11 @@ def test_continuous_targets_have_no_step():
 def test_few_rows(n, null, can_draw, cure):
     found = few_rows(n, null, can_draw)
     assert found is None if cure is None else cure in found
+
+
+def test_what_the_warning_of_rounded_targets_advises_is_right():
+    """Uniform noise one step wide, added to rounded targets, adds step^2 / 6 to their variance."""
+    rng, step = np.random.default_rng(0), 0.5
+    rounded = step * np.round(rng.normal(size=10**6) / step)
+    noisy = rounded + step * rng.uniform(-0.5, 0.5, size=10**6)
+    assert np.var(noisy) == pytest.approx(1.0 + step**2 / 6.0, abs=4.0 * (2.0 / 10**6) ** 0.5)

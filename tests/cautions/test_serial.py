@@ -76,6 +76,13 @@ def test_errors_that_are_all_equal():
     assert not warned((mean, np.ones((60, 2)), one))
 
 
+def test_the_cure_is_not_what_was_just_given():
+    mean, sd, y = study.overlapping(200, 6, np.random.default_rng(0))
+    predictions = sc.Gaussian(mean, sd)
+    for given, cure in (({"horizon": 1}, "let `horizon` be"), ({"groups": np.arange(200)}, "give `horizon=`")):
+        assert cure in sc.kccsd_test(predictions, y, n_resamples=19, rng=0, **given).warnings[0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", study.false_alarms())
 def test_at_most_one_false_alarm_in_a_thousand(name):

@@ -26,7 +26,11 @@ def cautions_of(
     if clusters is not None and shared:
         found = [correlated_blocks(rows, clusters), *found]
     else:
-        found = [serial_correlation(rows, clusters is not None), exact_copies(rows) or close_targets(rows), *found]
+        found = [
+            serial_correlation(rows, clusters is not None and clusters.ordered),
+            exact_copies(rows) or close_targets(rows),
+            *found,
+        ]
     if not shared or raised > 1.0:
         found.append(few_rows(n, null, clusters is None and can_draw, raised))
     return tuple(sentence for sentence in found if sentence is not None)
