@@ -120,3 +120,11 @@ def folder(tmp_path, monkeypatch):
 def test_commands_of_the_pages_work(command, folder, capsys):
     assert main(shlex.split(command)[1:]) == 0
     assert capsys.readouterr().out
+
+
+def test_the_page_of_real_data_has_at_least_eight_sets_with_several_models_each():
+    page = (ROOT / "benchmarks" / "results" / "real_data.md").read_text(encoding="utf-8")
+    tables = [part.count("\n| ") - 1 for part in page.split("\n### ")[1:]]
+    assert len(tables) >= 8
+    assert min(tables) >= 2
+    assert "real_data.md" in (ROOT / "docs" / "real_data.md").read_text(encoding="utf-8")

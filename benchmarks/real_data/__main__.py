@@ -1,6 +1,6 @@
 """Verdicts beside simple checks, on real data: python benchmarks/real_data.
 
-Needs pandas, scikit-learn, statsmodels, pmdarima, vega_datasets and palmerpenguins, whose packages hold the data.
+Needs the packages that hold the data: python -m pip install --group real-data.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def page(judged: list[Judged], seed: int) -> str:
         "",
         f"By `python benchmarks/real_data --seed {seed}`, with data of {packages}.",
         "",
-        *summary(judged),
+        *summary(judged, len(SERIES) + len(TABLES)),
         "",
         "## Tables",
         *table(judged),

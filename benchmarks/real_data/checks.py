@@ -9,17 +9,14 @@ from case import Case
 from scipy import stats
 
 
-def independent_rows(case: Case, seed: int) -> np.ndarray:
-    """Return numbers of rows whose errors do not overlap: every h-th one, or one of each group."""
-    if case.groups is not None:
-        order = np.random.default_rng(seed).permutation(len(case.y))
-        return np.sort(order[np.unique(case.groups[order], return_index=True)[1]])
+def independent_rows(case: Case) -> np.ndarray:
+    """Return numbers of rows whose errors do not overlap: every h-th one."""
     return np.arange(0, len(case.y), case.horizon or 1)
 
 
-def checks(case: Case, seed: int) -> dict[str, float]:
+def checks(case: Case) -> dict[str, float]:
     """Return p-values by name; those of single dimensions are the smallest one times their number."""
-    rows = independent_rows(case, seed)
+    rows = independent_rows(case)
     z, mean = case.z[rows], case.mean[rows]
     n, d = z.shape
     found = {
@@ -36,9 +33,13 @@ def checks(case: Case, seed: int) -> dict[str, float]:
         pairs = np.triu_indices(d, 1)
         found["correlation"] = _smallest([_of_correlation(z[:, a], z[:, b]) for a, b in zip(*pairs, strict=True)])
     if case.horizon:
-        found["lag 1"] = _smallest([_of_correlation(column[1:], column[:-1]) for column in z.T])
-        found["lag 1 of sizes"] = _smallest([_of_correlation(a[1:], a[:-1]) for a in stats.rankdata(z**2, axis=0).T])
-    elif case.groups is None:
+        after = np.arange(1, n)
+        if case.groups is not None:
+            after = after[case.groups[rows[1:]] == case.groups[rows[:-1]]]
+        sizes = stats.rankdata(z**2, axis=0)
+        found["lag 1"] = _smallest([_of_correlation(column[after], column[after - 1]) for column in z.T])
+        found["lag 1 of sizes"] = _smallest([_of_correlation(column[after], column[after - 1]) for column in sizes.T])
+    else:
         ranked = [(z[:, a], mean[:, a]) for a in range(d)]
         found["bias along mean"] = _smallest([stats.spearmanr(a, m).pvalue for a, m in ranked])
         found["spread along mean"] = _smallest([stats.spearmanr(np.abs(a), m).pvalue for a, m in ranked])

@@ -14,7 +14,7 @@ _COLOURS = {"missed": "#d62728", "rejected": "#e8a33d", "not rejected": "#4c78a8
 
 
 def histograms(judged: list[Judged]) -> bytes:
-    """Return a PNG; the grey band holds nineteen bars in twenty of calibrated predictions."""
+    """Return a PNG; nineteen bars in twenty of calibrated predictions end between the dotted lines."""
     from matplotlib.figure import Figure
 
     n_rows = -(-len(judged) // _N_COLUMNS)
@@ -37,6 +37,7 @@ def _panel(panel, each: Judged) -> None:
     band = np.array(stats.binom(len(u), 1.0 / _N_BINS).interval(0.95)) * _N_BINS / len(u)
     verdict = "missed" if each.missed else "rejected" if each.result.rejects(ALPHA) else "not rejected"
     panel.bar(edges[:-1], counts * _N_BINS / len(u), 1.0 / _N_BINS, align="edge", color=_COLOURS[verdict])
-    panel.axhspan(*band, color="0.5", alpha=0.25, linewidth=0)
+    for edge in band:
+        panel.axhline(edge, color="black", linewidth=0.7, linestyle=":")
     panel.set(xlim=(0, 1), ylim=(0, max(3.0, 1.05 * counts.max() * _N_BINS / len(u))), xticks=[], yticks=[])
     panel.set_title(f"{fill(each.case.data, 30)}\n{fill(each.case.model, 30)}", fontsize=7)

@@ -12,6 +12,7 @@ from scipy import stats
 import scorecal as sc
 
 ALPHA, CLEAR = 0.05, 0.01  # the level of `calibration_test`, and of each simple check
+OF_ORDER = ("lag 1", "lag 1 of sizes")  # forecasts may be calibrated, and errors still go together
 _HEAD = ("model", "verdict", "seen", "KS", "AD", "50 %", "90 %", "mean", "sd", "skewness", "kurtosis", "also by", "")
 
 
@@ -34,13 +35,19 @@ class Judged:
         return bool(self.clear) and not self.result.rejects(ALPHA)
 
     @property
+    def mark(self) -> str:
+        if self.missed:
+            return "order missed" if all(name in OF_ORDER for name in self.clear) else "missed"
+        return "alone" if self.alone else ""
+
+    @property
     def alone(self) -> bool:
         return self.result.rejects(ALPHA) and not self.clear
 
 
 def judge(case: Case, seed: int) -> Judged:
     result = sc.calibration_test(case.predictions, case.y, horizon=case.horizon, groups=case.groups, rng=seed)
-    return Judged(case, result, checks(case, seed), case.z[independent_rows(case, seed)])
+    return Judged(case, result, checks(case), case.z[independent_rows(case)])
 
 
 def table(judged: list[Judged]) -> list[str]:
@@ -78,7 +85,7 @@ def _row(each: Judged) -> str:
         f"{stats.skew(z):.1f}",
         f"{stats.kurtosis(z):.1f}",
         ", ".join(each.clear[:3]) or "-",
-        "missed" if each.missed else "alone" if each.alone else "",
+        each.mark,
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -87,20 +94,25 @@ def _p(p: float) -> str:
     return "< .0001" if p < 1e-4 else f"{p:.2g}".replace("0.", ".", 1) if p < 0.01 else f"{p:.3f}".lstrip("0")
 
 
-def summary(judged: list[Judged]) -> list[str]:
+def summary(judged: list[Judged], n_sets: int) -> list[str]:
     """Return counts, and the cases that `calibration_test` misses or is alone with, as sentences."""
     rejected = sum(each.result.rejects(ALPHA) for each in judged)
-    missed, alone = ([e for e in judged if which(e)] for which in (lambda e: e.missed, lambda e: e.alone))
+    missed, order, alone = ([e for e in judged if e.mark == mark] for mark in ("missed", "order missed", "alone"))
     n_clear = sum(bool(each.clear) for each in judged)
-    n_sets = len({each.case.data for each in judged})
+    n_tables = len({each.case.data for each in judged})
     lines = [
-        f"There are {n_sets} sets and {len(judged)} models of them. `calibration_test` rejects {rejected} models at "
-        f"level {ALPHA}. At least one simple check rejects {n_clear} at level {CLEAR}, of which {len(missed)} pass "
-        f"`calibration_test`; {len(alone)} are rejected by `calibration_test` alone.",
+        f"There are {n_sets} sets, {n_tables} things to predict from them, and {len(judged)} models. "
+        f"`calibration_test` rejects {rejected} models at level {ALPHA}. At least one simple check rejects {n_clear} at "
+        f"level {CLEAR}. Of these, {len(missed)} pass `calibration_test`, and {len(order)} more do whose errors only "
+        f"follow each other; {len(alone)} are rejected by `calibration_test` alone.",
         "",
         "**Missed**: " + ("these pass `calibration_test`, and a simple check rejects." if missed else "none."),
         "",
         *(f"- {_name(each)}: {_found(each)}; `calibration_test` {_p(each.result.pvalue)}." for each in missed),
+        "",
+        "**Order missed**: " + ("these pass, and errors of successive rows go together." if order else "none."),
+        "",
+        *(f"- {_name(each)}: {_found(each)}; `calibration_test` {_p(each.result.pvalue)}." for each in order),
         "",
         "**Alone**: " + ("`calibration_test` rejects these, and no simple check does." if alone else "none."),
         "",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from case import Case, correlated, from_scipy, gaussian
 from forecasts import lags, no_change, recent_spread, regressions, sarima, smoothing, spread_of_season
+from regressions import least_squares
 from scipy import stats
 
 
@@ -147,15 +148,30 @@ def seattle(seed: int) -> Iterator[Case]:
     day = 2.0 * np.pi * np.arange(len(both)) / 365.25
     season = np.column_stack([f(k * day) for k in (1, 2) for f in (np.sin, np.cos)])
     y, x = both[:, 0], np.column_stack([season, np.ones(len(both))])
-    name = "temperature of Seattle, next day"
+    name = "Seattle, next day's maximum"
     yield gaussian(name, "mean of the season", y[warm:], *regressions(y, x, 1, warm), horizon=1)
     x = np.column_stack([season, lags(both, 1, 2)])
     yield gaussian(name, "AR(2) and season", y[warm:], *regressions(y, x, 1, warm), horizon=1)
     mean, cov = regressions(both, x, 1, warm)
-    name = "its maximum and minimum"
+    name = "Seattle, maximum and minimum"
     sd = np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
     yield gaussian(name, "VAR(2), uncorrelated", both[warm:], mean, sd, horizon=1)
     yield correlated(name, "VAR(2)", both[warm:], mean, cov, horizon=1)
 
 
-SERIES = (sunspots, co2, nile, growth, elnino, passengers, beer, lynx, demand, returns, seattle)
+def firms(seed: int) -> Iterator[Case]:
+    """Each firm's next year, by one regression of all firms in the years before."""
+    table = _statsmodels("grunfeld").sort_values(["firm", "year"])
+    size = np.log(table[["value", "capital"]].to_numpy(dtype=float))
+    y, year, firm = np.log(table["invest"].to_numpy(dtype=float)), table["year"].to_numpy(), table["firm"].to_numpy(str)
+    last, name = np.concatenate([[np.nan], y[:-1]]), "investment of firms, next year"
+    for model, x in (("least squares", size), ("least squares with last year's", np.column_stack([size, last]))):
+        held = year >= 1943
+        mean, sd = np.full((2, len(y)), np.nan)
+        for now in np.unique(year[held]):
+            past = (year > 1935) & (year < now)
+            mean[year == now], sd[year == now] = least_squares(x[past], y[past], x[year == now])
+        yield gaussian(name, model, y[held], mean[held], sd[held], horizon=1, groups=firm[held])
+
+
+SERIES = (sunspots, co2, nile, growth, elnino, passengers, beer, lynx, demand, returns, seattle, firms)
