@@ -102,9 +102,9 @@ def summary(judged: list[Judged], n_sets: int) -> list[str]:
     n_tables = len({each.case.data for each in judged})
     lines = [
         f"There are {n_sets} sets, {n_tables} things to predict from them, and {len(judged)} models. "
-        f"`calibration_test` rejects {rejected} models at level {ALPHA}. At least one simple check rejects {n_clear} at "
-        f"level {CLEAR}. Of these, {len(missed)} pass `calibration_test`, and {len(order)} more do whose errors only "
-        f"follow each other; {len(alone)} are rejected by `calibration_test` alone.",
+        f"`calibration_test` rejects {rejected} models at level {ALPHA}. At least one simple check rejects {n_clear} "
+        f"at level {CLEAR}. Of these, {len(missed)} pass `calibration_test`, and {len(order)} more do whose errors "
+        f"only follow each other; {len(alone)} are rejected by `calibration_test` alone.",
         "",
         "**Missed**: " + ("these pass `calibration_test`, and a simple check rejects." if missed else "none."),
         "",
