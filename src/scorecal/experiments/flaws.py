@@ -25,7 +25,14 @@ FLAWS = {
     "scale by x": "standard deviations `size` times the true ones where the first mean is positive, else over `size`",
     "tails": "targets from Student's t with `size` degrees of freedom, of the predicted covariance",
     "skew": "targets from independent gamma noise of shape `size`, of the predicted mean and covariance",
+    "outliers": "errors `size` times as large in 2 % of the rows, picked at random",
+    "hidden wide": "errors `size` times as large in 20 % of the rows, which nothing in the prediction tells",
+    "bias wave": "means off by up to `size` standard deviations: a wave over the range of the first mean",
+    "spread wave": "standard deviations wrong by factors up to exp(`size`): a wave over the range of the first mean",
+    "truncation": "whitened errors never beyond `size`",
+    "one pair": "a correlation of `size` between the last two whitened errors in place of 0",
 }
+HIDDEN_SHARES = {"outliers": 0.02, "hidden wide": 0.2}  # of rows with larger errors
 
 
 def _correlation(dim: int, correlation: float = _CORRELATION) -> np.ndarray:
@@ -44,6 +51,8 @@ def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> t
     """
     if flaw not in FLAWS:
         raise ValueError(f"`flaw` must be one of {', '.join(map(repr, FLAWS))}, but is {flaw!r}.")
+    if flaw == "one pair" and dim < 2:
+        raise ValueError(f"`dim` must be at least 2 for the flaw 'one pair', but is {dim}.")
     rng = np.random.default_rng(rng)
     truth = _correlation(dim)
     root = np.linalg.cholesky(truth)
@@ -63,19 +72,40 @@ def flawed(n: int, dim: int, flaw: str, size: float = 0.0, rng: Any = None) -> t
         factor = np.where(np.arange(dim) == 0, size, 1.0) * factor
     elif flaw == "scale by x":
         factor = np.where(mean[:, :1] > 0, size, 1.0 / size) * factor
+    elif flaw == "spread wave":
+        factor = np.exp(size * wave(mean)) * factor
     elif flaw == "correlation":
         matrix = _correlation(dim, size)
     sd = spread * factor
     y = mean + spread * (noise @ root.T)
+    if flaw == "bias wave":  # of the targets, so that it follows what is predicted
+        y = y - size * wave(claimed) * spread
     return Gaussian(claimed, covariance=sd[:, :, None] * sd[:, None, :] * matrix), y
 
 
+def wave(mean: np.ndarray) -> np.ndarray:
+    """Return a wave between -1 and 1 over the range of the first mean, (n, 1): it has no mean and no slope in ranks."""
+    from scipy.special import ndtr
+
+    return np.cos(2.0 * np.pi * ndtr(mean[:, :1] / np.sqrt(0.75)))  # type: ignore[no-any-return]
+
+
 def _noise(flaw: str, size: float, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of mean 0 and covariance I, (n, dim)."""
+    """Return whitened errors, (n, dim): of mean 0 and covariance I, unless these are the flaw."""
+    from scipy.special import ndtr, ndtri
+
     if flaw == "skew":
         return np.asarray((rng.gamma(size, size=(n, dim)) - size) / np.sqrt(size))
     noise = rng.standard_normal((n, dim))
-    return noise / np.sqrt(rng.chisquare(size, (n, 1)) / (size - 2.0)) if flaw == "tails" else noise
+    if flaw == "tails":
+        noise = noise / np.sqrt(rng.chisquare(size, (n, 1)) / (size - 2.0))
+    elif flaw in HIDDEN_SHARES:
+        noise = np.where(rng.random((n, 1)) < HIDDEN_SHARES[flaw], size, 1.0) * noise
+    elif flaw == "truncation":
+        noise = ndtri(ndtr(-size) + (1.0 - 2.0 * ndtr(-size)) * ndtr(noise))
+    elif flaw == "one pair":
+        noise[:, -1] = size * noise[:, -2] + np.sqrt(1.0 - size**2) * noise[:, -1]
+    return noise
 
 
 def modes(

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...coverage import expected_coverage
-from ...predictions import Gaussian, GaussianMixture
-from ..shapes import Gumbel, LogitNormal
+from ...predictions import Gaussian
+from .residuals import ranks
 
 _N_DRAWS = 500
 
 
 def sbc(predictions: Any, y: np.ndarray, rng: Any = None) -> float:
     """Simulation-based calibration with exact ranks: a Kolmogorov-Smirnov test in each dimension, with Bonferroni."""
-    pvalues = [_uniformity(ranks) for ranks in _ranks(predictions, y).T]
+    pvalues = [_uniformity(values) for values in ranks(predictions, y).T]
     return min(1.0, len(pvalues) * min(pvalues))
 
 
@@ -40,19 +40,3 @@ def _uniformity(values: np.ndarray) -> float:
     from scipy.stats import kstest
 
     return float(kstest(values, "uniform").pvalue)
-
-
-def _ranks(predictions: Any, y: np.ndarray) -> np.ndarray:
-    """Distribution functions of the marginals at the targets, (n, d)."""
-    from scipy.special import logit, ndtr
-
-    if isinstance(predictions, Gumbel):
-        return np.asarray(predictions.cdf(y))
-    if isinstance(predictions, LogitNormal):
-        return _ranks(predictions.logits, logit(y))
-    if isinstance(predictions, GaussianMixture):
-        parts = ndtr((y[:, None, :] - predictions.means) / predictions.scales)
-        return np.asarray(np.sum(predictions.weights[:, :, None] * parts, axis=1))
-    mean, covariance = predictions.moments()
-    ranks: np.ndarray = ndtr((y - mean) / np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)))
-    return ranks
