@@ -44,19 +44,21 @@ def wilson(rejections: int, repetitions: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def rejection_rates(pvalues: Mapping[Key, float]) -> dict[tuple[str, int, str], tuple[int, int]]:
-    """Rejections at the 5 % level, and repetitions, by (model, n, test), from the p-values that `sweep` returns.
+def rejection_rates(pvalues: Mapping[Key, float], level: float = LEVEL) -> dict[tuple[str, int, str], tuple[int, int]]:
+    """Rejections at a level, and repetitions, by (model, n, test), from the p-values that `sweep` returns.
 
     Examples
     --------
     >>> from scorecal.experiments import rejection_rates, wilson
     >>> rejection_rates({("LGM", 50, 0, "PIT"): 0.03, ("LGM", 50, 1, "PIT"): 0.7})
     {('LGM', 50, 'PIT'): (1, 2)}
+    >>> rejection_rates({("LGM", 50, 0, "PIT"): 0.03, ("LGM", 50, 1, "PIT"): 0.7}, level=0.01)
+    {('LGM', 50, 'PIT'): (0, 2)}
     """
     counts: dict[tuple[str, int, str], tuple[int, int]] = {}
     for (model, n, _, test), pvalue in pvalues.items():
         rejections, repetitions = counts.get((model, n, test), (0, 0))
-        counts[model, n, test] = (rejections + (pvalue <= LEVEL), repetitions + 1)
+        counts[model, n, test] = (rejections + (pvalue <= level), repetitions + 1)
     return counts
 
 
