@@ -48,7 +48,7 @@ def _jarque_bera(z: np.ndarray) -> np.ndarray:
     return np.asarray(z.shape[1] / 6.0 * (skewness**2 + excess**2 / 4.0))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _jarque_bera_null(size: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     at_once = max(1, 2_000_000 // size)

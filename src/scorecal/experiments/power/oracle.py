@@ -97,7 +97,7 @@ def covariance_of(flaw: str, size: float, dim: int) -> np.ndarray:
     return np.asarray(whitener @ truth @ whitener.T)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _spread_null(flaw: str, size: float, n: int, dim: int) -> np.ndarray:
     """Draw the statistic without the flaw, from chi-square variables: a quadratic form has as many as eigenvalues."""
     rng = np.random.default_rng(0)
@@ -124,7 +124,7 @@ def _shape_statistic(flaw: str, size: float, w: np.ndarray) -> float:
     return float(np.sum(radial_ratio(flaw, size, np.sum(w**2, axis=1), w.shape[1])))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _shape_null(flaw: str, size: float, n: int, dim: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     if flaw == "skew":

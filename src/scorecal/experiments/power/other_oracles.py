@@ -26,7 +26,7 @@ def _weight_ratio(along: np.ndarray, weight: float, separation: float) -> float:
     return float(np.sum(np.logaddexp(np.log(weight) + odds, np.log1p(-weight)) - np.logaddexp(odds, 0.0)))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _weight_null(weight: float, separation: float, n: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     places = 0.5 * separation * rng.choice([-1.0, 1.0], (_N_NULL, n)) + rng.standard_normal((_N_NULL, n))
@@ -50,7 +50,7 @@ def _log_density(errors: np.ndarray) -> np.ndarray:
     return np.asarray(-x - np.exp(-x))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _gumbel_null(flaw: str, size: float, count: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     scale = np.sqrt(6.0) / np.pi
