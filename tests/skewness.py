@@ -12,7 +12,8 @@ def corrected(f):
     """The size of the sum of f in units of its root mean square, corrected: of bias, where targets are -f."""
     n, square = len(f), np.sum(f**2)
     predictions = sc.Gaussian(np.zeros((n, 1)), 1.0)
-    found = sc.calibration_test(predictions, -f[:, None], views=[BIAS], n_resamples=1, rng=0).views[0].statistic
+    found = sc.calibration_test(predictions, -f[:, None], views=[BIAS], null="signs", n_resamples=1, rng=0)
+    found = found.views[0].statistic
     return np.sqrt((found * n * (n - 1) + square) / square)
 
 

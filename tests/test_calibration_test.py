@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 from backends import B, D, N
+from numpy.polynomial import legendre
+from scipy import stats
 from skewness import corrected
 
 import scorecal as sc
@@ -22,7 +24,7 @@ GOOD = View("bias", "bias", ONE)
 
 
 def combined_of(statistics, null, weights, *precision):
-    return combine(statistics, null, weights, Draws(null.shape[1]), *precision)
+    return combine(statistics, null, [None] * len(statistics), weights, Draws(null.shape[1]), *precision)
 
 
 # Min-p ----------------------------------------------------------------------------------------------------------------
@@ -74,14 +76,14 @@ def test_adjusted_pvalues_are_those_of_the_smallest():
 
 @pytest.mark.parametrize("flaw", ["location", "scale", "skew", "shrinkage", "scale by x", "correlation", "tails"])
 def test_the_smallest_pvalue_is_reached_by_every_kind_of_flaw(flaw):
-    """1 / (B + 1), though there are 15 views and some weigh little."""
+    """1 / (B + 1), though there are 19 views and some weigh little."""
     size = {"location": 2.0, "scale": 0.4, "skew": 0.3, "shrinkage": 0.2, "correlation": -0.4, "tails": 2.5}.get(
         flaw, 0.4
     )
     predictions, y = flawed(1000, 3, flaw, size, rng=0)
     result = sc.calibration_test(predictions, y, n_resamples=999, rng=0)
     assert result.pvalue == 0.001
-    assert len(result.views) == 15
+    assert len(result.views) == 19
 
 
 # The test -------------------------------------------------------------------------------------------------------------
@@ -124,20 +126,24 @@ def test_views_of_features_from_their_definitions():
     mean, std = rng.normal(size=(60, 2)), np.exp(0.3 * rng.normal(size=(60, 1)))
     y = mean + std * rng.standard_normal((60, 2))
     predictions = sc.Gaussian(mean, std * np.ones((60, 2)))
-    found = {view.name: view for view in sc.calibration_test(predictions, y, rng=0).views}
+    found = {view.name: view for view in sc.calibration_test(predictions, y, null="signs", rng=0).views}
     z = (y - mean) / std
     squared = np.sum(z**2, axis=1, keepdims=True)
     gain = np.sum(predictions.score(y) * (mean - mean.mean(axis=0)), axis=1, keepdims=True)
+    ranks = np.stack([stats.rankdata(column) - 0.5 for column in mean.T], axis=1) / 30.0 - 1.0
+    curves = [legendre.legval(ranks, np.eye(5)[k]) for k in (2, 3, 4)]
+    curves = np.stack([(c - c.mean(axis=0)) / c.std(axis=0) for c in curves], axis=2)
     for name, f in {
-        "bias, all dimensions": -z,
+        "bias, common": -np.sum(z, axis=1, keepdims=True) / 2**0.5,
         "spread": np.exp(-squared / 12.0) * (2.0 - squared - squared / 6.0),
-        "tails": np.exp(-squared / 3.0) * (2.0 - squared - squared / 1.5),
+        "tails": np.exp(-squared / 16.0) * ((squared - 4.0) * (2.0 - squared - squared / 8.0) + 2.0 * squared) / 4.0,
+        "bias by curves": (-z[:, :, None] * curves).reshape(60, 6),
         "gain": gain,
     }.items():
         squares = np.sum(f**2, axis=0)
         expected = (np.array([corrected(column) ** 2 for column in f.T]) @ squares - np.sum(squares)) / (60 * 59)
         assert found[name].statistic == pytest.approx(expected), name
-    largest = (max(corrected(column) ** 2 for column in z.T) - 1.0) / 59
+    largest = (max(corrected(column) ** 2 for column in 3**0.5 * (2.0 * stats.norm.cdf(z.T) - 1.0)) - 1.0) / 59
     assert found["bias, one dimension"].statistic == pytest.approx(largest)
 
 
@@ -267,7 +273,9 @@ def test_words_are_right_in_clear_cases(n, repeats):
         for seed in range(repeats) if not row.calibrated else ():
             predictions, y = row.draw(n, rng=seed)
             result = sc.calibration_test(predictions, y, rng=seed)
-            if result.pvalue <= 0.01 and result.seen[0] == row.kind:
+            # Rows of which some are wider have heavier tails as well, and targets that are cut off spread less.
+            right_kinds = {row.kind, "shape"} if row.name.startswith(("hidden wide", "truncation")) else {row.kind}
+            if result.pvalue <= 0.01 and result.seen[0] in right_kinds:
                 right += 1
             elif result.pvalue <= 0.01:
                 wrong[row.name, row.dim, result.seen[0]] += 1
@@ -419,22 +427,28 @@ def test_predictions_that_are_all_alike():
 def test_few_targets(n):
     """Of n signs there are 2^(n - 1) that differ: too few targets reject by chance only, and the result says so."""
     predictions, y = flawed(n, 2, "location", 30.0, rng=0)
-    result = sc.calibration_test(predictions, y, null="signs", rng=0)
+    views = [view for view in default_views(2) if view.name != "outliers"]
+    result = sc.calibration_test(predictions, y, views=views, null="signs", rng=0)
     assert result.rejects() == (n == 10)
     assert any("anything at the 5 % level" in what for what in result.cannot_see) == (n < 6)
     exact = sc.calibration_test(predictions, y, rng=0)
     assert exact.rejects()
     assert not any("anything at the 5 % level" in what for what in exact.cannot_see)
+    by_formula = sc.calibration_test(predictions, y, null="signs", rng=0)
+    assert by_formula.rejects()
+    assert any("anything but outliers at the 5 % level" in what for what in by_formula.cannot_see) == (n < 6)
     few_draws = sc.calibration_test(predictions, y, n_resamples=9, rng=0)
     assert any("n_resamples = 9" in what for what in few_draws.cannot_see)
 
 
 def test_smallest_pvalue_of_five_targets_is_what_the_result_says():
     predictions, y = flawed(5, 2, "location", 30.0, rng=0)
-    results = [sc.calibration_test(predictions, y, null="signs", rng=seed) for seed in range(40)]
+    views = [view for view in default_views(2) if view.name != "outliers"]
+    results = [sc.calibration_test(predictions, y, views=views, null="signs", rng=seed) for seed in range(40)]
     assert "has p-values near 0.062" in results[0].cannot_see[0]
     pvalues = np.array([result.pvalue for result in results])
-    assert np.mean(pvalues) == pytest.approx(2.0**-4, abs=4 * np.std(pvalues) / 40**0.5 + 1e-3)
+    # More than that, if a pattern that is not the one of the bias comes first in a view of more weight.
+    assert 2.0**-4 - 4 * np.std(pvalues) / 40**0.5 - 1e-3 < np.mean(pvalues) < 0.15
     assert min(pvalues) < 2.0**-4  # by chance, so that it is no bound
 
 
@@ -455,10 +469,11 @@ def test_models_in_float32():
     mean = torch.linspace(-1.0, 1.0, 200)[:, None]
     y = mean + torch.randn((200, 1), generator=torch.Generator().manual_seed(0))
     result = sc.calibration_test(sc.ScoreFunction(lambda points: layer(points - mean), 200, 1), y, rng=0)
-    expected = sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0)
-    for one, other in zip(result.views, expected.views, strict=True):
-        if one.name != "any, kernels":  # which compares predictions at base points, here drawn and there exact
-            assert one.statistic == pytest.approx(other.statistic, abs=1e-4), one.name
+    expected = sc.calibration_test(sc.Gaussian(mean, 1.0), y, null="signs", rng=0)
+    found = {view.name: view.statistic for view in result.views}
+    for view in expected.views:
+        if view.name not in ("any, kernels", "outliers"):  # of base points, here drawn and there exact; of Gaussians
+            assert found[view.name] == pytest.approx(view.statistic, abs=1e-4), view.name
     far = y.clone()
     far[0] = 1e7
     assert np.isfinite(sc.calibration_test(sc.Gaussian(mean, 1.0), far, rng=0).statistic)
@@ -492,7 +507,7 @@ def test_arrays_of_scores_on_a_box():
     coordinates = sc.coordinates.unconstrain(sc.coordinates.Box(0.0, 1.0))
     result = sc.calibration_test(scores, y, coordinates=coordinates, rng=0)
     bias = {view.name: view.statistic for view in result.views}["bias"]
-    known = sc.calibration_test(predictions, y, rng=0)
+    known = sc.calibration_test(predictions, y, null="signs", rng=0)
     assert bias == pytest.approx({view.name: view.statistic for view in known.views}["bias"], rel=1e-6)
 
 
@@ -600,7 +615,7 @@ def test_views_a_user_may_choose():
 
 
 def test_default_views_of_a_user_dimension():
-    assert len({view.name for view in default_views(4, several_modes=True, components=True)}) == 20
+    assert len({view.name for view in default_views(4, several_modes=True, components=True)}) == 24
     assert default_views(np.int64(2)) == default_views(2)
     assert default_views(modes(5, 2, rng=0)[0]) == default_views(2, several_modes=True, components=True)
     assert default_views(flawed(5, 2, "none", rng=0)[0]) == default_views(bounded(5, 2, "none", rng=0)[0])

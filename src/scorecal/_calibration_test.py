@@ -1,14 +1,9 @@
 """The recommended test: several views of the same data, one bootstrap, one p-value."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from math import ceil
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from ._inference import infer_all
 from ._lib.arrays import array_namespace, has_values, ignore_overflow
 from ._lib.checks import as_generator, check_count
 from .cautions import Rows, cautions_of, rows_of
@@ -16,20 +11,17 @@ from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
 from .parallel.workers import Map
 from .predictions import Predictions, Samplable
-from .resampling import ComputeOptions, Null, RandomSigns, as_options, for_rows
-from .resampling.automatic import draws_per_resample, raise_of_signs
-from .resampling.estimators import Complete, Estimator
+from .resampling import Null, RandomSigns, as_options, for_rows
+from .resampling.estimators import Estimator
 from .resampling.nulls import Simulate
-from .results import CalibrationResult, CombinedResult, ViewResult
+from .results import CombinedResult
 from .views import View, default_views
-from .views.combine import Combined, Draws, combine, shares_of
-from .views.evaluate import OwnFeatures, evaluate
+from .views.combine import shares_of
 from .views.frame import ViewFrame, frame_of
+from .views.judge import Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
-from .views.redraw import DrawsError, ViewRedraw
-from .views.view import as_views, for_signs
-
-_N_SIGNS_FOR_WORDS = 999
+from .views.redraw import DrawsError
+from .views.view import as_views
 
 
 @ignore_overflow
@@ -125,7 +117,7 @@ def calibration_test(
     >>> result.pvalue, result.seen
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
-    'Calibration is not rejected (p = 0.196, n = 300).'
+    'Calibration is not rejected (p = 0.508, n = 300).'
 
     Calibrated predictions for 30 patients, ten rows each, with errors that rows of a patient have in common:
 
@@ -153,17 +145,23 @@ def calibration_test(
     for noise in (view.noise for view in chosen):
         if noise not in frames:
             frames[noise] = replace(frame_of(predictions, y, noise), clusters=options.clusters)
-    judge = partial(_judged, predictions, coordinates, chosen, frames, n_resamples, generator, null == "auto")
+    subject = Subject(predictions, coordinates, frames, n_resamples, null == "auto")
     failed: DrawsError | None = None
     try:
-        judged = judge(options)
+        judged = judge(subject, chosen, options, generator)
     except DrawsError as error:
         if null != "auto":
             raise (error.__cause__ or error) from None
         failed, options = error, replace(options, null=RandomSigns())
-        judged = judge(options)
+        judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
-    seen = _seen(judged, frame, judge, options) if combined.pvalue <= 0.05 else ()
+    seen: tuple[str, ...] = ()
+    if combined.pvalue <= 0.05:
+        by_signs = None
+        if isinstance(options.null, Simulate):
+            signs = replace(options, null=RandomSigns())
+            by_signs = judge(subject, chosen, signs, generator, for_words=True)
+        seen = seen_by(judged, frame, by_signs)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
     noticed = cautions_of(rows, judged.null, options.clusters, can_draw, judged.draws.raised)
@@ -190,80 +188,6 @@ def calibration_test(
         message=message_of(combined.pvalue, n, seen),
         cannot_see=blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """The views that were used, the outcome of each alone, of all of them combined, and adjusted for all."""
-
-    used: list[View]
-    results: list[CalibrationResult]
-    combined: Combined
-    views: tuple[ViewResult, ...]
-    draws: Draws
-
-    @property
-    def null(self) -> str:
-        return self.results[0].null
-
-
-def _judged(
-    predictions: Predictions,
-    coordinates: Coordinates | None,
-    chosen: Sequence[View],
-    frames: Mapping[float, ViewFrame],
-    n_resamples: int,
-    rng: np.random.Generator,
-    more: bool,
-    options: ComputeOptions,
-    for_words: bool = False,
-) -> _Judged:
-    """Evaluate the views and rank them among null draws; with `more`, as many draws as are cheap.
-
-    What is `for_words` has its size in standard errors of the data, whatever its p-value.
-    """
-    signs, frame = not isinstance(options.null, Simulate), frames[0.0]
-    shared: dict[Any, OwnFeatures] = {}
-    views = for_signs(chosen) if signs else chosen
-    found = [(view, evaluate(view, frames[view.noise], rng, shared)) for view in views]
-    used = [view for view, evaluated in found if evaluated is not None]
-    if not used:
-        alike = "`differs(frame)` is False, as where all predictions are alike"
-        raise ValueError(f"`views` see nothing here: they all compare predictions, and {alike}.")
-    functions, bandwidths = zip(*(evaluated for _, evaluated in found if evaluated is not None), strict=True)
-    redraw = ViewRedraw(used, frames, predictions, coordinates, isinstance(options.estimator, Complete))
-    n, d = frame.reference.shape
-    raised = raise_of_signs(options.null, predictions, n)
-    cheap = more and (signs or redraw.tabulated is not None)
-    parts = draws_per_resample(options.null, n_resamples, n, d) if cheap else 1
-    draws = Draws(_N_SIGNS_FOR_WORDS) if for_words else Draws(n_resamples, max(parts, ceil(raised)), raised)
-    results = infer_all(functions, frame.reference, bandwidths, draws.n, rng, options, redraw=redraw)
-    combined = combine(
-        np.array([result.statistic for result in results]),
-        np.stack([result.null_distribution for result in results]),
-        np.array([view.weight for view in used]),
-        draws,
-        float(array_namespace(frame.reference).finfo(frame.reference.dtype).eps),
-        results[0].least_pvalue,
-    )
-    own_null = (replace(draws, raised=1.0).kept(result.null_distribution) for result in results)
-    of_views = tuple(
-        ViewResult(view.name, view.sees, r.statistic, own, adjusted, kept, r.contributions)
-        for view, r, own, adjusted, kept in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
-    )
-    return _Judged(used, results, combined, of_views, draws)
-
-
-def _seen(judged: _Judged, frame: ViewFrame, judge: Callable[..., _Judged], options: ComputeOptions) -> tuple[str, ...]:
-    """Kinds of miscalibration that views saw."""
-    seen: tuple[str, ...] = ()
-    if isinstance(options.null, Simulate):  # words compare standard errors of the data; draws are as wide as predicted
-        by_signs = judge(replace(options, null=RandomSigns()), for_words=True)
-        # Signs take rare values that did not occur for evidence: what draws do not see is not named.
-        doubtful = {view.name for view in judged.views if view.pvalue > 0.05}
-        named = [replace(v, adjusted_pvalue=1.0) if v.name in doubtful else v for v in by_signs.views]
-        seen = seen_by(named, by_signs.used, frame)
-    return seen or seen_by(judged.views, judged.used, frame)
 
 
 def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:

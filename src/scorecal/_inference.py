@@ -10,10 +10,11 @@ from array_api_compat import is_array_api_obj
 
 from ._lib.arrays import Array, array_namespace, as_float, has_values, to_numpy, without_gradients
 from .cautions import cautions_of, rows_of
-from .pairwise import Average, Features, PairFunction, Redraw, Statistic
+from .pairwise import Average, Redraw, Redrawn, RowFunction, Statistic
 from .parallel.progress import progress
 from .predictions import Samplable, drawn_targets
 from .resampling import ComputeOptions, null_distributions, u_statistics
+from .resampling.laws import Law
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -32,7 +33,7 @@ def _redraw(
     n_draws: int,
     rng: np.random.Generator,
     average: Average,
-) -> Array:
+) -> Redrawn:
     """Draw n targets from the predictions and recompute the statistic, time and again: (1, n_draws)."""
     found = []
     with progress(n_draws, "draw", delay=2.0) as advance:
@@ -40,7 +41,7 @@ def _redraw(
             statistic = recompute(targets)
             found.append(average([statistic.function], statistic.reference))
             advance(1)
-    return array_namespace(found[0]).stack(found, axis=1)
+    return Redrawn(array_namespace(found[0]).stack(found, axis=1), [None])
 
 
 def infer(
@@ -55,14 +56,14 @@ def infer(
     functions, bandwidths = [statistic.function], [statistic.bandwidths]
     n = int(statistic.reference.shape[0])
     redraw = None if statistic.recompute is None else partial(_redraw, statistic.recompute, predictions, n)
-    (result,) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
+    ((result, _),) = infer_all(functions, statistic.reference, bandwidths, n_resamples, rng, options, redraw=redraw)
     rows = rows_of(predictions, y, statistic.errors)
     noticed = cautions_of(rows, result.null, options.clusters, isinstance(predictions, Samplable))
     return replace(result, coordinates=statistic.coordinates, warnings=(*result.warnings, *noticed))
 
 
 def infer_all(
-    functions: Sequence[PairFunction | Features],
+    functions: Sequence[RowFunction],
     reference: Array,
     bandwidths: Sequence[Mapping[str, Any]],
     n_resamples: int,
@@ -70,8 +71,11 @@ def infer_all(
     options: ComputeOptions,
     tile: int | None = None,
     redraw: Redraw | None = None,
-) -> list[CalibrationResult]:
-    """Return several U-statistics, computed in one pass, each ranked among draws from its null distribution."""
+) -> list[tuple[CalibrationResult, Law | None]]:
+    """Return several U-statistics, computed in one pass, each ranked among draws from its null distribution.
+
+    With each comes that distribution in closed form, where it has one.
+    """
     if not has_values(reference):
         raise TypeError(
             "A p-value cannot be computed while JAX is tracing; use the statistic, or call the test outside `jax.jit`."
@@ -86,9 +90,10 @@ def infer_all(
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
     precision = float(array_namespace(reference).finfo(reference.dtype).eps)
-    return [
+    results = [
         calibration_result(
             float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, options.clusters
         )
         for v, names in enumerate(used)
     ]
+    return list(zip(results, totals.laws or [None] * len(results), strict=True))

@@ -68,7 +68,7 @@ def test_shuffled_rows_of_stations_give_the_same_as_sorted_ones(tmp_path, capsys
     found, _ = result(capsys, path, *ONE, *SERIES, "--by", "day")
     assert without_settings(found) == without_settings(expected)
     in_order_of_file, _ = result(capsys, path, *ONE, "--group", "station", "--horizon", "2")
-    assert in_order_of_file["statistic"] != expected["statistic"]
+    assert in_order_of_file["views"] != expected["views"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import torch
 from scipy.stats import kstest
 
 import scorecal as sc
+from scorecal.pairwise import Redrawn
 from scorecal.predictions import drawn_targets
 from scorecal.views import normal_draws as tables
 from scorecal.views import redraw as module
@@ -48,25 +49,35 @@ class Surprise:
 
 
 def redrawn(monkeypatch, predictions, views=None, seed=5, **options):
-    """Statistics (V, N_DRAWS) of draws, by name, and those of the observed targets."""
+    """Statistics (V, N_DRAWS) of draws, and the units of each view, by name."""
     kept = {}
 
     def keep(self, n_draws, rng, average):
-        kept["statistics"] = original(self, N_DRAWS, np.random.default_rng(seed), average)
-        return np.zeros((len(self.views), n_draws))
+        found = original(self, N_DRAWS, np.random.default_rng(seed), average)
+        kept["statistics"] = {view.name: row for view, row in zip(self.views, found.statistics, strict=True)}
+        kept["units"] = {view.name: units for view, units in zip(self.views, found.units, strict=True)}
+        return Redrawn(np.zeros((len(self.views), n_draws)), found.units)
 
     original = module.ViewRedraw.__call__
     with monkeypatch.context() as context:
         context.setattr(module.ViewRedraw, "__call__", keep)
         y = next(iter(drawn_targets(predictions, predictions.n, 1, np.random.default_rng(0))))
-        result = sc.calibration_test(predictions, y, views=views, null="simulate", n_resamples=9, rng=0, **options)
-    return {view.name: row for view, row in zip(result.views, kept["statistics"], strict=True)}
+        sc.calibration_test(predictions, y, views=views, null="simulate", n_resamples=9, rng=0, **options)
+    return kept["statistics"], kept["units"]
 
 
-def observed(predictions, draws, views=None, **options):
-    results = [
-        sc.calibration_test(predictions, y, views=views, null="signs", n_resamples=9, rng=0, **options) for y in draws
-    ]
+def observed(monkeypatch, predictions, draws, units, views=None, **options):
+    """The statistics of data sets as the test computes them for observed targets, in the same units."""
+
+    def known(self, n_draws, rng, average):
+        return Redrawn(np.zeros((len(self.views), n_draws)), [units[view.name] for view in self.views])
+
+    with monkeypatch.context() as context:
+        context.setattr(module.ViewRedraw, "__call__", known)
+        results = [
+            sc.calibration_test(predictions, y, views=views, null="simulate", n_resamples=9, rng=0, **options)
+            for y in draws
+        ]
     return {view.name: np.array([r.views[v].statistic for r in results]) for v, view in enumerate(results[0].views)}
 
 
@@ -80,24 +91,24 @@ def assert_same(found, expected, rtol=1e-9):
 def test_stacked_draws_are_those_of_one_test_each(monkeypatch, make):
     predictions = make()
     monkeypatch.setattr(module, "normal_draws", lambda *_: None)
-    found = redrawn(monkeypatch, predictions)
+    found, units = redrawn(monkeypatch, predictions)
     draws = list(drawn_targets(predictions, predictions.n, N_DRAWS, np.random.default_rng(5)))
-    expected = observed(predictions, draws)
+    expected = observed(monkeypatch, predictions, draws, units)
     assert_same(found, expected)  # those with noise too, which is the same for all draws
 
 
 def test_pairs_in_natural_coordinates_are_not_those_of_whitened_numbers(monkeypatch):
     predictions = diagonal(d=2)
     views = [sc.views.View("raw", "any", sc.kernels.Gaussian(2.0), sc.kernels.GFD(), coordinates="natural")]
-    found = redrawn(monkeypatch, predictions, views)
+    found, units = redrawn(monkeypatch, predictions, views)
     draws = list(drawn_targets(predictions, predictions.n, N_DRAWS, np.random.default_rng(5)))
-    assert_same(found, observed(predictions, draws, views))
+    assert_same(found, observed(monkeypatch, predictions, draws, units, views))
 
 
 @pytest.mark.parametrize("make", [lambda: diagonal(d=1), diagonal, full], ids=["line", "diagonal", "full"])
 def test_draws_from_tables_are_those_of_one_test_each(monkeypatch, make):
     predictions = make()
-    found = redrawn(monkeypatch, predictions)
+    found, units = redrawn(monkeypatch, predictions)
     seed, n, d = int(np.random.default_rng(5).integers(2**63)), predictions.n, predictions.dim
     parts = [tables.table_of(n, d, N_DRAWS // 2, seed, part).numbers for part in range(2)]
     numbers = np.moveaxis(np.concatenate(parts, axis=2), 2, 0).swapaxes(1, 2)  # (draws, n, d)
@@ -108,7 +119,7 @@ def test_draws_from_tables_are_those_of_one_test_each(monkeypatch, make):
         whitening = sc.views.frame.frame_of(predictions, y, 0.0).whitening
         roots = whitening.frame.root @ whitening.root
         draws = [whitening.location + np.einsum("nab,nb->na", roots, z) for z in numbers]
-    assert_same(found, observed(predictions, draws), rtol=1e-5)
+    assert_same(found, observed(monkeypatch, predictions, draws, units), rtol=1e-5)
 
 
 def test_parts_of_ones_own_are_recomputed_for_each_draw(monkeypatch):
@@ -119,18 +130,18 @@ def test_parts_of_ones_own_are_recomputed_for_each_draw(monkeypatch):
         sc.views.View("median bandwidth", "any", sc.kernels.Gaussian(), sc.kernels.GFD(n_base=5)),
         sc.views.View("other kernel", "any", sc.kernels.IMQ(), sc.kernels.Wasserstein(), coordinates="natural"),
     ]
-    found = redrawn(monkeypatch, predictions, views)
+    found, units = redrawn(monkeypatch, predictions, views)
     draws = list(drawn_targets(predictions, predictions.n, N_DRAWS, np.random.default_rng(5)))
-    assert_same(found, observed(predictions, draws, views))
+    assert_same(found, observed(monkeypatch, predictions, draws, units, views))
 
 
 @pytest.mark.parametrize("estimator", ["low-rank", "incomplete"])
 def test_estimators_use_the_same_random_numbers_for_draws(monkeypatch, estimator):
     predictions = diagonal(d=2)
     views = [view for view in sc.views.default_views(2) if view.name == "any, kernels"]
-    found = redrawn(monkeypatch, predictions, views, estimator=estimator)
+    found, units = redrawn(monkeypatch, predictions, views, estimator=estimator)
     draws = list(drawn_targets(predictions, predictions.n, N_DRAWS, np.random.default_rng(5)))
-    assert_same(found, observed(predictions, draws, views, estimator=estimator))
+    assert_same(found, observed(monkeypatch, predictions, draws, units, views, estimator=estimator))
 
 
 def test_pvalues_of_few_and_skewed_rows_are_uniform():
@@ -178,7 +189,7 @@ def skewed(n, seed=0, shift=0.0, **options):
 
 
 def test_predictions_with_scores_only_have_their_targets_moved():
-    calibrated = sc.calibration_test(*skewed(20), n_resamples=99, rng=0)
+    calibrated = sc.calibration_test(*skewed(20, 1), n_resamples=99, rng=0)
     assert calibrated.null == "simulate"
     assert calibrated.pvalue > 0.05
     assert sc.calibration_test(*skewed(20, shift=2.0), n_resamples=99, rng=0).pvalue <= 0.02

@@ -13,6 +13,7 @@ from .radial import IMQ, Diffusion, Gaussian, Radial
 from .wasserstein import Wasserstein
 
 if TYPE_CHECKING:
+    from ..statistics.hermite import Hermite, Outlying, RadialTails
     from ..statistics.rank_functions import RadialRank, Rank
     from ..statistics.test_functions import BoundedRadial, Constant, Cross, Linear, Polynomial, Trace
 
@@ -30,12 +31,15 @@ __all__ = [
     "Euclidean",
     "FiniteRank",
     "Gaussian",
+    "Hermite",
     "Linear",
     "Operator",
     "OperatorFunction",
+    "Outlying",
     "Polynomial",
     "Radial",
     "RadialRank",
+    "RadialTails",
     "Rank",
     "Trace",
     "Wasserstein",
@@ -45,7 +49,8 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     """Load kernels of finite rank, which live in `scorecal.statistics`, when they are first used."""
     if name in __all__:
-        module = "rank_functions" if name.endswith("Rank") else "test_functions"
+        modules = {"hermite": ("Hermite", "Outlying", "RadialTails"), "rank_functions": ("RadialRank", "Rank")}
+        module = next((module for module, names in modules.items() if name in names), "test_functions")
         return getattr(_import_module(f"scorecal.statistics.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

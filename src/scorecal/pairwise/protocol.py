@@ -24,16 +24,46 @@ class Features:
 
     With `largest`, the statistic is the largest of the statistics of the q features, each in units of its mean square.
     Signs do not change a mean square, so the null draws are valid all the same. With `unskewed`, sums are corrected for
-    skewness.
+    skewness. `units` are known sums of squares and cubes; without them, those of the rows themselves are used.
     """
 
     function: Callable[[slice], Array]
     largest: bool = False
     unskewed: bool = False
+    units: "Units | None" = None
 
 
-Average = Callable[[Sequence[PairFunction | Features], Array], Array]  # of functions and a reference: statistics (V,)
-Redraw = Callable[[int, np.random.Generator, Average], Array]  # statistics (V, B) of B drawn data sets
+class Units(NamedTuple):
+    """Expected sums over rows of f^2 and f^3, (q,) each, for calibrated predictions."""
+
+    squares: Array
+    cubes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Extreme:
+    """A statistic that is a function of the largest of some number of each row, (rows,) for a block of rows.
+
+    Signs do not change it. `law` has the p-values of the statistic, if they are known in closed form.
+    """
+
+    function: Callable[[slice], Array]
+    statistic: Callable[[Array], Array]
+    law: Any = None
+
+
+RowFunction = PairFunction | Features | Extreme
+Average = Callable[[Sequence[RowFunction], Array], Array]  # of functions and a reference: statistics (V,)
+
+
+class Redrawn(NamedTuple):
+    """Statistics (V, B) of B drawn data sets, and the units of those that are averages of features, where known."""
+
+    statistics: Array
+    units: Sequence[Units | None]
+
+
+Redraw = Callable[[int, np.random.Generator, Average], Redrawn]
 
 
 class Statistic(NamedTuple):

@@ -11,13 +11,16 @@ from ..predictions import Gaussian, Noised, Samplable
 from .estimators import Complete, Estimator
 from .nulls import Null, RandomSigns, Simulate
 
-# Rows up to which simulation takes at most some 30 times as long as signs, for Gaussians and for other predictions.
-_MOST_ROWS_OF_GAUSSIANS, _MOST_ROWS = 500, 200
+# Sizes up to which simulation takes at most some 30 times as long as signs: numbers n d for Gaussians, which need no
+# scores, and rows for other predictions.
+_MOST_NUMBERS_OF_GAUSSIANS, MOST_ROWS = 10**4, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
+_MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
-# Draws are made while they cost less than about a quarter of a second: so many numbers and pairs of rows, times draws,
-# at most. Signs only multiply, by matrix products, what draws from predictions compute anew.
-_MOST_OF_TABLES, _MOST_OF_SIGNS, _MOST_PARTS = (10**7, 5 * 10**7), (10**9, 6 * 10**9), 20
+# Of signs, a p-value of .2 then has an error of .009. Tables, which tests share, need more: what is rejected because of
+# one of them is rejected in all. Fewer where more cost more than a quarter of a second.
+_ENOUGH_DRAWS, _ENOUGH_SIGNS = 5000, 2000
+_MOST_OF_TABLES, _MOST_OF_SIGNS = (2 * 10**6, 10**8), (10**9, 6 * 10**9)  # numbers, and pairs of rows, times draws
 # With so many rows signs hold their level whatever the scores; p-values of fewer are raised by this for each missing.
 _ENOUGH_ROWS, _PER_MISSING_ROW = 50, 0.15
 
@@ -34,8 +37,8 @@ def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool 
     if not isinstance(predictions, Samplable) or isinstance(predictions, Noised):
         return RandomSigns()
     if isinstance(predictions, Gaussian):
-        return Simulate(_SEED) if n <= _MOST_ROWS_OF_GAUSSIANS else RandomSigns()
-    return Simulate() if n <= _MOST_ROWS else RandomSigns()
+        return Simulate(_SEED) if n * predictions.dim <= _MOST_NUMBERS_OF_GAUSSIANS else RandomSigns()
+    return Simulate() if n <= MOST_ROWS else RandomSigns()
 
 
 def raise_of_signs(null: Any, predictions: Any, n: int) -> float:
@@ -50,11 +53,18 @@ def raise_of_signs(null: Any, predictions: Any, n: int) -> float:
     return 1.0 + _PER_MISSING_ROW * max(0, _ENOUGH_ROWS - n)
 
 
+def pairs_by_signs(n: int) -> bool:
+    """Return whether views that compare pairs of n rows are judged by signs, where others are by draws."""
+    return n > _MOST_ROWS_OF_PAIRS
+
+
 def draws_per_resample(null: Any, n_resamples: int, n: int, d: int) -> int:
     """Return for how many draws each of the `n_resamples` on a result stands: more than one where draws are cheap.
 
     Draws are random signs, or tables of normal numbers.
     """
     numbers, pairs = _MOST_OF_SIGNS if isinstance(null, RandomSigns) else _MOST_OF_TABLES
+    pairs = _MOST_OF_SIGNS[1] if pairs_by_signs(n) else pairs
     affordable = min(numbers // (n * d * max(1, d // 2)), pairs // n**2)  # correlations are d^2 numbers
-    return max(1, min(_MOST_PARTS, affordable // (n_resamples + 1)))
+    enough = _ENOUGH_SIGNS if isinstance(null, RandomSigns) else _ENOUGH_DRAWS
+    return max(1, min(enough, affordable) // (n_resamples + 1))

@@ -18,7 +18,7 @@ from array_api_compat import is_jax_array, is_numpy_array
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow, like, to_numpy
 from .._lib.cores import cpu_count
-from ..pairwise import Features, PairFunction, Redraw
+from ..pairwise import Extreme, Features, PairFunction, Redraw, RowFunction
 from ..pairwise.sums import PairSums, add_up
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
@@ -27,6 +27,7 @@ from .estimators import pairing_of
 from .features import FeatureSums, cluster_sums, feature_sums, u_statistic_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
+from .laws import Law
 from .nulls import Averages, RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
@@ -42,7 +43,7 @@ _Part = TypeVar("_Part")
 
 
 def null_distributions(
-    functions: Sequence[PairFunction | Features],
+    functions: Sequence[RowFunction],
     reference: Array,
     n_resamples: int,
     rng: np.random.Generator,
@@ -59,13 +60,13 @@ def null_distributions(
     """
     pairing = pairing_of(options.estimator, int(reference.shape[0]), options.labels)
     before = deepcopy(rng)
-    applied = [options.estimator.apply(function, rng) for function in functions]
-    if not all(isinstance(each, Features) or hasattr(each, "floats_per_pair") for each in applied):
+    applied = [_applied(options, function, rng) for function in functions]
+    if not all(isinstance(each, Features | Extreme) or hasattr(each, "floats_per_pair") for each in applied):
         raise TypeError(
             f"`estimator` must return a function from `apply(function, rng)`, unlike {options.estimator!r}."
         )
     null: Any = options.null
-    of_rows = [isinstance(function, Features) for function in applied]
+    of_rows = [isinstance(function, Features | Extreme) for function in applied]
     if null is None:
         null = RandomSigns() if all(of_rows) else as_null(options.estimator.null()) or RandomSigns()
     if isinstance(null, StudentT) and (any(of_rows) or len(of_rows) > 1):
@@ -76,24 +77,33 @@ def null_distributions(
 
     alone = replace(options, workers=None)  # one statistic is too little work to be sent elsewhere, time and again
 
-    def redrawn(n_resamples: int, rng: np.random.Generator) -> Array:
+    def redrawn(n_resamples: int, rng: np.random.Generator) -> UStatistics:
         """Statistics of drawn targets, with the same random numbers of the estimator as for the observed ones."""
 
-        def average(functions: Sequence[PairFunction | Features], reference: Array) -> Array:
+        def average(functions: Sequence[RowFunction], reference: Array) -> Array:
             same = deepcopy(before)
-            applied = [options.estimator.apply(function, same) for function in functions]
+            applied = [_applied(options, function, same) for function in functions]
             return u_statistics(applied, reference, options=alone, tile=tile).statistic
 
-        return redraw(n_resamples, rng, average)  # type: ignore[misc]
+        drawn = redraw(n_resamples, rng, average)  # type: ignore[misc]
+        known = [
+            replace(function, units=units) if isinstance(function, Features) else function
+            for function, units in zip(applied, drawn.units, strict=True)
+        ]
+        return replace(u_statistics(known, reference, options=options, tile=tile), null=drawn.statistics)
 
     average = partial(u_statistics, applied, reference, options=options, tile=tile)
     averages = Averages(average, None if redraw is None or options.clusters is not None else redrawn)
     return distribution_of(null, averages, pairing, len(applied), n_resamples, rng)
 
 
+def _applied(options: ComputeOptions, function: RowFunction, rng: np.random.Generator) -> RowFunction:
+    return function if isinstance(function, Extreme) else options.estimator.apply(function, rng)
+
+
 @ignore_overflow
 def u_statistics(
-    functions: Sequence[PairFunction | Features],
+    functions: Sequence[RowFunction],
     reference: Array,
     signs: Signs | None = None,
     *,
@@ -102,7 +112,7 @@ def u_statistics(
 ) -> UStatistics:
     """Average of H over the estimator's pairs and, with signs e, that of e_i e_j H_ij for every column of signs.
 
-    Features are averaged over all pairs, at no extra cost.
+    Features are averaged over all pairs, at no extra cost. Extremes are what they are, whatever the signs.
 
     `reference` is any array of n rows, which sets backend, device and dtype. `tile` overrides the tile that fits the
     `memory` of the options; it must be a multiple of 8, and changes results by rounding only.
@@ -117,7 +127,7 @@ def u_statistics(
         raise TypeError(f"`averages` takes `nulls.Signs`, which `nulls.pack_signs(e)` makes, or None, not a {found}.")
     n = int(reference.shape[0])
     xp = array_namespace(reference)
-    pairs: list[PairFunction] = [function for function in functions if not isinstance(function, Features)]
+    pairs: list[Any] = [function for function in functions if not isinstance(function, Features | Extreme)]
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
     pairing = pairing_of(options.estimator, n, options.labels)
@@ -144,15 +154,28 @@ def u_statistics(
     for function in functions:
         if isinstance(function, Features):
             found.append(next(of_features))
+        elif isinstance(function, Extreme):
+            found.append(_extreme(function, job.blocks, signs))
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
             contributions, drawn = by_block / n_counted, sums.drawn / n_counted
-            found.append(
-                (xp.sum(contributions), drawn if signs is None else like(drawn, reference, total), contributions)
-            )
-    statistic, null, shares = zip(*found, strict=True)
-    return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares))
+            drawn = drawn if signs is None else like(drawn, reference, total)
+            found.append((xp.sum(contributions), drawn, contributions, None))
+    statistic, null, shares, laws = zip(*found, strict=True)
+    return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares), laws)
+
+
+def _extreme(function: Extreme, blocks: list[slice], signs: Signs | None) -> tuple[Array, Array | None, Array, Any]:
+    """Statistic, equal draws, and contributions: all of it is due to the row with the largest number."""
+    sizes = [function.function(rows) for rows in blocks]
+    xp = array_namespace(sizes[0])
+    every = xp.concat(sizes)
+    statistic = function.statistic(xp.max(every))
+    first = xp.arange(every.shape[0], device=device_of(every)) == xp.argmax(every)
+    shares = xp.where(first, statistic, xp.zeros_like(every))
+    null = None if signs is None else statistic * xp.ones(signs.n_resamples, dtype=every.dtype, device=device_of(every))
+    return statistic, null, shares, function.law
 
 
 def _sums_in_memory(job: PairSumJob, options: ComputeOptions, n_threads: int) -> list[PairSums]:
@@ -205,8 +228,8 @@ def _on_host(sums: PairSums) -> PairSums:
 
 def _statistics_of_features(
     features: Sequence[Features], job: PairSumJob, signs: PlacedSigns | None, n_threads: int
-) -> list[tuple[Array, Array | None, Array]]:
-    """Statistic, null draws and contributions for each of several features of rows, averaged over all pairs.
+) -> list[tuple[Array, Array | None, Array, Law | None]]:
+    """Statistic, null draws, contributions and law for each of several features of rows, averaged over all pairs.
 
     `signs` are those of clusters; these take the place of rows, if the pairing has labels.
     """

@@ -9,6 +9,14 @@ with k the sum of f^3 in the same units cubed. It increases in t, but is flat ne
 and .3, lest one distant target hide the evidence of the others. Data and draws are transformed alike, each by its own
 skewness, so that the test stays exact for symmetric features.
 
+Where targets are drawn from the predictions, the expected sums of f^2 and f^3 are known (`Units`), and take the place
+of those of the rows, so that a few huge f do not hide themselves: t is in units of its null standard deviation, and
+Wilson and Hilferty's (Proc. Natl. Acad. Sci. 17, 1931) transformation of a gamma variable with that skewness, k,
+
+    (6 / k) ((k t / 2 + 1)^(1/3) - 1) + k / 6,
+
+makes it nearly normal, whatever the skewness.
+
 Rows of a cluster share a sign, and their pairs do not count: it is as if their sum F were one row. The sum over pairs
 of rows from different clusters is |sum F|^2 - sum |F|^2; squares, cubes and signed sums are those of F.
 """
@@ -20,11 +28,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product, like
 from .._lib.linalg import add_by_label
-from ..pairwise import Features
+from ..pairwise import Features, Units
+from .laws import Law, law_of
 
 _LARGEST_SKEW = 0.3
+_LEAST_SKEW = 1e-4  # less is none: differences would cancel
 _ROUNDING = 64.0  # units of the last digit within which draws are taken for equal to the statistic
 
 
@@ -70,8 +80,8 @@ def u_statistic_of(
     blocks: list[slice],
     n_counted: int,
     of_cluster: Callable[[slice], Array] | None = None,
-) -> tuple[Array, Array | None, Array]:
-    """Return the statistic (0-d), its null draws (B,) and the contribution of each row (n,).
+) -> tuple[Array, Array | None, Array, Law | None]:
+    """Return the statistic (0-d), its null draws (B,), the contribution of each row (n,), and the law of the draws.
 
     |sum f|^2 - sum |f|^2 is the sum over pairs i != j; the correction adds `hall_correction` f^3 to f in the first sum.
     `n_counted` is the number of pairs, each counted twice. If rows are in clusters, `sums` are those of sums over the
@@ -80,67 +90,107 @@ def u_statistic_of(
     n = blocks[-1].stop
     per_row = n_counted / n  # n - 1, if all pairs count
     xp = array_namespace(sums.plain)
-    squares, units = _units(features, sums.squares, n)
+    if features.units is not None:
+        return _statistic_in_units(features, features.units, sums.plain, blocks)
+    squares, scales = _scales(features, sums.squares, n)
 
     def statistic(plain: Array, cubes: Array) -> Array:
-        return _statistic_of_sums(features, plain, sums.squares[:, None], cubes, n, n_counted)
+        bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
+        return _combined(features, bent, sums.squares[:, None], scales[:, None], n, per_row)
 
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
     if features.largest:
-        best = int(xp.argmax(corrected**2 * units))
+        best = int(xp.argmax(corrected**2 * scales))
         chosen = slice(best, best + 1)
     shares = []
     for rows in blocks:
         block = xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
         own = block if of_cluster is None else of_cluster(rows)[:, chosen]
-        parts = full_product(block + bent[chosen] * block * own**2, (corrected * units)[chosen])
-        parts = parts - full_product(block * own, units[chosen])
+        parts = full_product(block + bent[chosen] * block * own**2, (corrected * scales)[chosen])
+        parts = parts - full_product(block * own, scales[chosen])
         shares.append(parts / per_row)
     observed = statistic(sums.plain[:, None], sums.cubes[:, None])[0]
+    law = law_of(sums.squares, n, per_row, features.largest)
     if sums.signed is None:
-        return observed, None, xp.concat(shares)
+        return observed, None, xp.concat(shares), law
     null = statistic(sums.signed, sums.signed_cubes)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / per_row
-    return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares)
+    return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares), law
 
 
-def statistics_of_sums(sums: Sequence[tuple[bool, Sequence[Array]]], n: int) -> list[Array]:
-    """Return the statistic (draws,) of each of several views, unskewed, for data sets of n rows.
+def _statistic_in_units(
+    features: Features, units: Units, plain: Array, blocks: list[slice]
+) -> tuple[Array, None, Array, Law | None]:
+    """Return the statistic, no draws, the contribution of each row, and the law, for features of known units."""
+    n, xp = blocks[-1].stop, array_namespace(plain)
+    units = _where_not_zero(units, plain)
+    _, scales = _scales(features, units.squares, n)
+    normal = normalised(plain, units)
+    chosen = slice(None)
+    if features.largest:
+        best = int(xp.argmax(normal**2 * scales))
+        chosen = slice(best, best + 1)
+    weights, bent = (normal * scales)[chosen], (normal - plain)[chosen] / n
+    less = xp.sum((units.squares * scales)[chosen]) / n
+    shares = []
+    for rows in blocks:
+        block = xp.astype(features.function(rows)[:, chosen], plain.dtype, copy=False)
+        shares.append((full_product(block + bent, weights) - less) / (n - 1))
+    observed = statistic_of_sums(features.largest, plain[:, None], units, n)[0]
+    return observed, None, xp.concat(shares), law_of(units.squares, n, n - 1, features.largest)
 
-    `sums` holds for each view whether the largest of its statistics is meant, and its sums over rows of f, f^2 and f^3,
-    (q, draws) each.
-    """
-    found = []
-    for largest, (plain, squares, cubes) in sums:
-        features = Features(lambda rows: rows, largest, unskewed=True)
-        found.append(_statistic_of_sums(features, plain, squares, cubes, n, n * (n - 1)))
-    return found
+
+def statistic_of_sums(largest: bool, plain: Array, units: Units, n: int) -> Array:
+    """Return the statistics (draws,) of sums over n rows of f, (q, draws), in known units."""
+    features = Features(lambda rows: rows, largest)
+    units = _where_not_zero(units, plain)
+    _, scales = _scales(features, units.squares, n)
+    normal = normalised(plain, Units(*(part[:, None] for part in units)))
+    return _combined(features, normal, units.squares[:, None], scales[:, None], n, n - 1)
 
 
-def _statistic_of_sums(features: Features, plain: Array, squares: Array, cubes: Array, n: int, n_counted: int) -> Array:
-    """Return the statistic (...,) of sums over n rows of f, f^2 and f^3, (q, ...); cubes are used if `unskewed`."""
-    xp, per_row = array_namespace(plain), n_counted / n
-    positive, units = _units(features, squares, n)
-    bent = plain + hall_correction(plain, cubes, positive) * cubes if features.unskewed else plain
-    parts = bent**2 * units
+def _combined(features: Features, sums: Array, squares: Array, scales: Array, n: int, per_row: float) -> Array:
+    """Return the statistic (draws,) of sums of features (q, draws), corrected for skewness."""
+    xp, parts = array_namespace(sums), sums**2 * scales
     if features.largest:  # among features that are not zero in all rows
         return (xp.max(parts, axis=0) - 1.0) / per_row
     return (xp.sum(parts, axis=0) - xp.sum(squares, axis=0) / n) / per_row
 
 
-def _units(features: Features, squares: Array, n: int) -> tuple[Array, Array]:
-    """Return the sums of squares, positive ones, and the unit of each squared sum: zero for features that vanish."""
+def _scales(features: Features, squares: Array, n: int) -> tuple[Array, Array]:
+    """Return the sums of squares, positive ones, and the factor of each squared sum: zero for features that vanish."""
     xp = array_namespace(squares)
-    # Below this value cubes underflow: targets are too far away for the test functions.
-    least = float(xp.finfo(squares.dtype).smallest_normal) ** 0.65 if features.unskewed else 0.0
-    zero = squares <= least
+    zero = squares <= (_least(squares) if features.unskewed else 0.0)
     positive = xp.where(zero, xp.ones_like(squares), squares)
     return positive, xp.where(
         zero, xp.zeros_like(squares), 1.0 / positive if features.largest else xp.ones_like(squares) / n
     )
+
+
+def _least(squares: Array) -> float:
+    """Sum of squares below which cubes underflow: targets are too far away for the test functions."""
+    return float(float(array_namespace(squares).finfo(squares.dtype).smallest_normal) ** 0.65)
+
+
+def _where_not_zero(units: Units, reference: Array) -> Units:
+    """Return the units in the backend of the reference, with zeros where sums of squares are next to nothing."""
+    squares, cubes = (like(part, reference) for part in units)
+    zero, none = squares <= _least(squares), array_namespace(squares).zeros_like(squares)
+    return Units(*(array_namespace(squares).where(zero, none, part) for part in (squares, cubes)))
+
+
+def normalised(plain: Array, units: Units) -> Array:
+    """Return sums of f that are as good as normal, with mean 0 and the expected sum of squares for their variance."""
+    xp = array_namespace(plain)
+    root = xp.sqrt(xp.where(units.squares > 0, units.squares, xp.ones_like(units.squares)))
+    t, k = plain / root, units.cubes / root**3
+    even = xp.abs(k) < _LEAST_SKEW
+    k = xp.where(even, xp.ones_like(k), k)
+    gamma = 6.0 / k * (xp.maximum(0.5 * k * t + 1.0, xp.zeros_like(t)) ** (1.0 / 3.0) - 1.0) + k / 6.0
+    return xp.where(even, t, gamma) * root
 
 
 def cluster_sums(features: Sequence[Features], blocks: list[slice], labels: np.ndarray) -> list[Array]:

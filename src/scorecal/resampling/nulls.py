@@ -1,6 +1,6 @@
 """Null distributions of statistics, as values that the engine calls."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from .._lib.arrays import Array, to_numpy
 from .._lib.checks import by_name
+from .laws import Law
 from .pairing import Pairing
 from .signs import Signs, pack_signs
 
@@ -26,6 +27,8 @@ class UStatistics:
         B draws of each statistic under the null hypothesis; None where there were no signs.
     contributions : array, shape (V, n)
         Share of each row in each statistic; the shares of a statistic sum to it.
+    laws : sequence, of length V
+        Null distributions in closed form (`resampling.laws.Law`); None where there is none.
     null_name : str
         Name of the null distribution, for the result; `distribution_of` sets it.
     """
@@ -33,6 +36,7 @@ class UStatistics:
     statistic: Array
     null: Array | None
     contributions: Array
+    laws: Sequence[Law | None] = ()
     null_name: str = ""
 
 
@@ -41,13 +45,13 @@ class Averages:
     """One pass over rows and pairs, with signs or without: what a null is given to call."""
 
     average: Callable[[Signs | None], UStatistics]
-    redraw: Callable[[int, np.random.Generator], Array] | None = None
+    redraw: Callable[[int, np.random.Generator], UStatistics] | None = None
 
     def __call__(self, signs: Signs | None) -> UStatistics:
         return self.average(signs)
 
-    def redrawn(self, n_resamples: int, rng: np.random.Generator) -> Array:
-        """Return the statistics (V, B) of B data sets whose targets are draws from the predictions."""
+    def redrawn(self, n_resamples: int, rng: np.random.Generator) -> UStatistics:
+        """Return the statistics, with those of B data sets whose targets are draws from the predictions as `null`."""
         if self.redraw is None:
             raise TypeError(
                 '`null="simulate"`, like all nulls that draw targets from the predictions, is for independent rows: '
@@ -85,7 +89,8 @@ class Null(Protocol):
             `averages(signs)` makes one pass over rows and pairs and returns `UStatistics` whose null draws are the
             averages of e_i e_j H_ij, one for each column of the signs e; `averages(None)` leaves `null` None, to be set
             by `dataclasses.replace`. It takes `Signs` only, as `pack_signs` makes them, no other multipliers.
-            `averages.redrawn(n_resamples, rng)` returns the statistics (V, B) of targets drawn from the predictions.
+            `averages.redrawn(n_resamples, rng)` returns `UStatistics` whose null draws are the statistics of targets
+            drawn from the predictions.
         pairing : Pairing
             The pairs that are averaged; `pairing.n` is the number of rows, and `pairing.n_clusters` that of signs in a
             draw: as many, or one for each group or block of rows, if the test has `groups` or `horizon`.
@@ -130,7 +135,7 @@ class Simulate:
         self, averages: Averages, pairing: Pairing, n_resamples: int, rng: np.random.Generator
     ) -> UStatistics:
         rng = rng if self.seed is None else np.random.default_rng(self.seed)
-        return replace(averages(None), null=averages.redrawn(n_resamples, rng))
+        return averages.redrawn(n_resamples, rng)
 
 
 @dataclass(frozen=True)

@@ -61,24 +61,22 @@ class Linear:
 
 @dataclass(frozen=True)
 class Cross:
-    """The features of `Linear` that pair two different dimensions. Sees correlation, not spread."""
+    """The mean of the two features of `Linear` that pair dimensions a < b. Sees correlation, not spread."""
 
     def features(self, targets: Array, scores: Array) -> Array:
         d = targets.shape[1]
         if d < 2:
             raise ValueError("`Cross` needs targets of at least 2 dimensions, but they have 1.")
-        rows, cols = np.nonzero(~np.eye(d, dtype=bool))
         xp = array_namespace(targets)
-        index = [xp.asarray(part, device=getattr(targets, "device", None)) for part in (rows, cols)]
-        return xp.take(scores, index[0], axis=1) * xp.take(targets, index[1], axis=1)
+        rows, cols = (xp.asarray(part, device=getattr(targets, "device", None)) for part in np.triu_indices(d, 1))
+        one = xp.take(scores, rows, axis=1) * xp.take(targets, cols, axis=1)
+        return 0.5 * (one + xp.take(scores, cols, axis=1) * xp.take(targets, rows, axis=1))
 
-    def normal_sums(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Sums over n rows of f, f^2 and f^3, (q, draws), for standard normal targets (d, n, draws): scores are -y."""
-        pairs = np.nonzero(~np.eye(len(numbers), dtype=bool))
-        by_draw = np.ascontiguousarray(numbers.transpose(2, 0, 1))
-        powers = (by_draw, by_draw**2, by_draw**2 * by_draw)
-        products = (np.matmul(power, power.swapaxes(1, 2))[:, *pairs].T for power in powers)
-        return tuple(sign * part for sign, part in zip((-1.0, 1.0, -1.0), products, strict=True))
+    def normal_sums(self, numbers: np.ndarray, power: int) -> np.ndarray:
+        """Sums over n rows of a power of f, (q, draws), for standard normal targets (d, n, draws): scores are -y."""
+        by_draw = np.ascontiguousarray(numbers.transpose(2, 0, 1)) ** power
+        products = np.matmul(by_draw, by_draw.swapaxes(1, 2))[:, *np.triu_indices(len(numbers), 1)]
+        return np.asarray((-1.0) ** power * products.T)
 
 
 @dataclass(frozen=True)

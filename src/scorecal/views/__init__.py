@@ -1,6 +1,19 @@
 """The statistics of `calibration_test`, how they become one p-value, and their description in words."""
 
 from .default import default_views
-from .view import KINDS, FrameFeatures, Gain, RowKernel, Shares, Traits, View
+from .extremes import Largest
+from .row_kernels import Curves, Gain, Traits
+from .view import KINDS, FrameFeatures, RowKernel, Shares, View
 
-__all__ = ["KINDS", "FrameFeatures", "Gain", "RowKernel", "Shares", "Traits", "View", "default_views"]
+__all__ = [
+    "KINDS",
+    "Curves",
+    "FrameFeatures",
+    "Gain",
+    "Largest",
+    "RowKernel",
+    "Shares",
+    "Traits",
+    "View",
+    "default_views",
+]

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..resampling.laws import Law
 from ..results import ViewResult
 
 _ROUNDING = 1e-10  # relative to typical draws: statistics closer than this are taken for equal
 _TAIL = 0.1
+_LEAST_LOG = -1e5  # log p-values below are all alike
+_MOST_BEYOND = ((0.1, 1.15), (0.01, 1.2))  # p-values, and by which factor a law may be wrong there, in the logarithm
+_ENOUGH_FOR_HUNDREDTH = 400  # replicates
 _N_PARTS = 10  # of the draws, whose p-values tell the Monte Carlo error
 
 
@@ -53,50 +57,79 @@ class Combined:
     pvalue: float
     own: np.ndarray  # (V,): p-value of each view alone, not raised
     adjusted: np.ndarray  # (V,): and for having looked at all of them
+    sizes: np.ndarray  # (V,): number of standard errors that have the p-value of the view, also beyond the draws
     pvalue_error: float  # over other draws, for the same data
 
 
 def combine(
     statistics: np.ndarray,
     null: np.ndarray,
+    laws: Sequence[Law | None],
     weights: np.ndarray,
     draws: Draws,
     precision: float = 0.0,
     least_pvalue: float = 0.0,
 ) -> Combined:
-    """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), weights (V,).
+    """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), laws and weights (V,).
 
     The observed statistics are one of B + 1 replicates, alike if the null hypothesis holds, which get p-values view by
-    view, and are put in order by their smallest one, over its weight. A rule that treats all replicates alike is valid
-    whatever it is. By ranks alone, V views would have V replicates that come first, and p could not fall below about
-    V / (B + 1), nor tell a view that is far beyond all draws from one that is just beyond.
+    view, by its law or, without one, by rank; and are put in order by their smallest one, over its weight. A rule that
+    treats all replicates alike is valid whatever it is, even if a law is wrong. By ranks alone, V views would have V
+    replicates that come first, and p could not fall below about V / (B + 1), nor tell a view that is far beyond all
+    draws from one that is just beyond.
     """
-    pvalue, statistic, every, own, adjusted = _ranked(statistics, null, weights, precision)
-    some = [null[:, k::_N_PARTS] for k in range(_N_PARTS)] if null.shape[1] >= 10 * _N_PARTS else []
-    apart = [_ranked(statistics, part, weights, precision)[0] for part in some]
-    error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
-    # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
-    error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
-    found = draws.pvalue(pvalue), replace(draws, raised=1.0).pvalue(own), draws.pvalue(adjusted)
-    combined, own, adjusted = (np.maximum(p, least_pvalue) for p in found)
-    return Combined(statistic, draws.kept(every), float(combined), own, adjusted, draws.raised * error)
+    from scipy.special import ndtri_exp
 
-
-def _ranked(
-    statistics: np.ndarray, null: np.ndarray, weights: np.ndarray, precision: float
-) -> tuple[float, float, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the p-value, the statistic, its null draws (B,), and the views' own and adjusted p-values (V,)."""
     replicates = np.concatenate([statistics[:, None], null], axis=1)
     # By a quantile, which treats all alike and which one far beyond the others, as data may be, does not move.
     typical = np.quantile(np.abs(replicates), 1.0 - _TAIL, axis=1, keepdims=True)
     grain = max(_ROUNDING, 64 * precision) * typical
-    rounded = np.round(replicates / np.where(grain > 0, grain, 1.0))
-    log_p = np.stack([_log_pvalues(row) for row in rounded]) - np.log(weights)[:, None]
-    smallest = np.min(log_p, axis=0)
+    grain = np.where(grain > 0, grain, 1.0)
+    rounded = np.round(replicates / grain)
+    by_law = [None if law is None else -law.log_pvalues(row) for row, law in zip(rounded * grain, laws, strict=True)]
+    smallest, adjusted, observed = _ranked(rounded, by_law, weights, slice(None))
+    pvalue, evidence = float(np.min(adjusted)), -smallest / math.log(10.0)
+    some = range(1, _N_PARTS + 1) if null.shape[1] >= 10 * _N_PARTS else []
+    parts = [np.concatenate([[0], np.arange(k, rounded.shape[1], _N_PARTS)]) for k in some]
+    apart = [np.min(_ranked(rounded, by_law, weights, part)[1]) for part in parts]
+    error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
+    # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
+    error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
     own = np.mean(rounded >= rounded[:, :1], axis=1)
-    adjusted = np.mean(smallest <= log_p[:, :1], axis=1)
-    evidence = -smallest / math.log(10.0)
-    return float(np.min(adjusted)), float(evidence[0]), evidence[1:], own, adjusted
+    found = draws.pvalue(pvalue), replace(draws, raised=1.0).pvalue(own), draws.pvalue(adjusted)
+    combined, own, adjusted = (np.maximum(p, least_pvalue) for p in found)
+    kept = draws.kept(evidence[1:])
+    sizes = -ndtri_exp(np.maximum(observed, _LEAST_LOG) - math.log(2.0))
+    return Combined(float(evidence[0]), kept, float(combined), own, adjusted, sizes, draws.raised * error)
+
+
+def _fitted(evidence: np.ndarray) -> np.ndarray:
+    """Log p-values from minus those by a law, made larger where more of the replicates have small ones than should.
+
+    What a tenth, and a hundredth, of the replicates exceed is brought down to little more than its value for p-values
+    of .1 and .01, and what lies between and beyond by straight lines. It is the same for all replicates, so that it
+    changes nothing in the validity of the test, and a law that is wrong does not hide what others see.
+    """
+    found, wanted = [0.0], [0.0]
+    for share, most in _MOST_BEYOND if len(evidence) >= _ENOUGH_FOR_HUNDREDTH else _MOST_BEYOND[:1]:
+        quantile = float(np.quantile(evidence, 1.0 - share))
+        found.append(quantile)
+        wanted.append(max(wanted[-1], min(quantile, -most * math.log(share))))
+    rise, run = wanted[-1] - wanted[-2], found[-1] - found[-2]
+    beyond = wanted[-1] + (evidence - found[-1]) * (rise / run if rise > 0 and run > 0 else 1.0)
+    return np.asarray(-np.where(evidence > found[-1], beyond, np.interp(evidence, found, wanted)))
+
+
+def _ranked(
+    values: np.ndarray, by_law: Sequence[np.ndarray | None], weights: np.ndarray, some: slice | np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the smallest weighted log p-values of some of the replicates; adjusted and log p-values of the views."""
+    both = zip(values, by_law, strict=True)
+    log_p = [_log_pvalues(row[some]) if known is None else _fitted(known[some]) for row, known in both]
+    every = np.stack(log_p)
+    weighted = every - np.log(weights)[:, None]
+    smallest = np.min(weighted, axis=0)
+    return smallest, np.mean(smallest <= weighted[:, :1], axis=1), every[:, 0]
 
 
 def _log_pvalues(values: np.ndarray) -> np.ndarray:

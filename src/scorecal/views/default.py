@@ -1,8 +1,9 @@
 """The default views of `calibration_test`, and the reasons for them.
 
-Bias, a wrong spread and wrong tails are what users fear most, and what other tests look at: their views weigh most, and
-share about three quarters of the test's level. For Gaussian predictions all features but those of the constant and of
-the correlation are bounded, so that no few far targets decide.
+Each kind of flaw has a view that is, for it, as good as a test can be: what users fear most, bias and a wrong spread,
+share half of the test's level, so that neither is seen much later than by a test for nothing else. Second moments are
+not bounded, and a few far targets decide, as they should where null draws come from the predictions. Random signs keep
+the size of each feature, so that one huge one hides all others; there, bounded features take their place.
 """
 
 import math
@@ -12,14 +13,15 @@ from .._lib.checks import check_count
 from ..kernels import GFD, Gaussian
 from ..predictions import Gaussian as GaussianPredictions
 from ..predictions import GaussianMixture, Noisable, Predictions, Simplex, support_of
-from ..statistics.rank_functions import RadialRank, Rank
-from ..statistics.test_functions import BoundedRadial, Constant, Cross
-from .view import Gain, Shares, Traits, View
+from ..statistics.hermite import Hermite, Outlying, RadialTails
+from ..statistics.rank_functions import Rank
+from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
+from .extremes import Largest
+from .row_kernels import Curves, Gain, Traits
+from .view import Shares, View
 
-# Weights, beside 1 for a view of anything else. Kinds with several views share theirs among them.
-_BIAS, _SPREAD, _TAILS, _MODES = 12.0, 12.0, 10.0, 6.0
-_ONE_SPREAD, _WHOLE = 2.0, 3.0  # of one dimension alone; of a whole mixture, beside its components
 _NOISE = 1.0
+_TAPER = 6.0
 
 
 def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
@@ -39,55 +41,52 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
     --------
     >>> import scorecal as sc
     >>> [view.name for view in sc.views.default_views(1)]  # doctest: +NORMALIZE_WHITESPACE
-    ['bias', 'spread', 'tails', 'radial shape', 'skewness', 'bias of ranks', 'gain',
-     'bias by traits', 'spread by traits', 'any, kernels']
+    ['bias', 'spread', 'skewness', 'tails', 'outliers', 'share of outliers', 'gain',
+     'bias by traits', 'spread by traits', 'bias by curves', 'spread by curves', 'any, kernels']
     """
     if isinstance(dim, Predictions):
         several_modes = isinstance(dim, Noisable) and not isinstance(dim, GaussianPredictions)
         unbounded = dim.dim - isinstance(support_of(dim), Simplex)
         return default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
     check_count("dim", dim, also=" or predictions")
-    one, traits, rank_1, rank_2, rank_3 = Constant(), Traits(), Rank(1), Rank(2), Rank(3)
-    # c = 3 d: nearly as strong as the trace on Gaussian targets, with half of its skewness; c = (d + 1) / 2: close to
-    # the strongest on heavy tails in every dimension.
-    spread, tails, radial_shape = BoundedRadial(3.0 * dim), BoundedRadial(0.5 * (dim + 1)), RadialRank(2)
+    one, bounded = Constant(), BoundedRadial(3.0 * dim)
+    whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly
     # The bandwidth is the typical distance of two standard Gaussian targets.
-    any_kernel, between = Gaussian(math.sqrt(2.0 * dim)), GFD()
-    bias_weight, spread_weight = (_BIAS, _SPREAD) if dim == 1 else (_BIAS / 3.0, _SPREAD - _ONE_SPREAD)
     views = [
-        View("bias", "bias", one, weight=bias_weight),
-        View("spread", "confidence", spread, weight=_WHOLE if components else spread_weight),
-        View("tails", "shape", tails, weight=_WHOLE if components else _TAILS),
-        View("radial shape", "shape", radial_shape),
-        View("skewness", "shape", rank_3, coordinates="marginal"),
-        # Far fewer than half of the targets, however far off, cannot hide a bias from ranks.
-        View("bias of ranks", "bias", rank_1, coordinates="marginal"),
-        View("gain", "dependence", one, Gain()),
-        View("bias by traits", "dependence", one, traits),
-        View("spread by traits", "dependence", spread, traits),
-        View("any, kernels", "any", any_kernel, between),
+        View("bias", "bias", one, weight=6.0 if dim == 1 else 2.0, bounded=Rank(1)),
+        View("spread", "confidence", Trace(), weight=whole * (6.0 if dim == 1 else 7.0), bounded=bounded),
+        View("skewness", "shape", Hermite(3, common=True, taper=_TAPER), weight=2.0),
+        View("tails", "shape", RadialTails(), weight=2.0 * whole),
+        View("outliers", "outliers", Largest(), weight=2.0),
+        View("share of outliers", "outliers", Outlying(), weight=0.3),
+        View("gain", "dependence", one, Gain(), weight=3.0),
+        View("bias by traits", "dependence", one, Traits(), weight=1.5),
+        View("spread by traits", "dependence", bounded, Traits(), weight=1.5),
+        View("bias by curves", "dependence", one, Curves(own=True), coordinates="marginal"),
+        View("spread by curves", "dependence", bounded, Curves()),
+        View("any, kernels", "any", Gaussian(math.sqrt(2.0 * dim)), GFD()),
     ]
     if dim > 1:
-        # Targets whose dimensions are correlated show a common bias more clearly as they are than whitened.
+        alone: dict[str, Any] = {"coordinates": "marginal", "largest": True}
         views += [
-            View("bias, all dimensions", "bias", one, coordinates="marginal", weight=bias_weight),
-            View("bias, one dimension", "bias", one, coordinates="marginal", largest=True, weight=bias_weight),
-            View(
-                "spread, one dimension", "confidence", rank_2, coordinates="marginal", largest=True, weight=_ONE_SPREAD
-            ),
-            View("correlation", "correlation", Cross()),
-            View("gain, all dimensions", "dependence", one, Gain(), coordinates="marginal"),
+            View("bias, common", "bias", Hermite(1, common=True), coordinates="marginal", weight=3.0),
+            View("bias, one dimension", "bias", one, weight=2.5, bounded=Rank(1), **alone),
+            View("spread, one dimension", "confidence", Hermite(2), weight=2.0, bounded=Rank(2), **alone),
+            View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), **alone),
+            View("tails, each dimension", "shape", Hermite(4, common=True, taper=_TAPER)),
+            View("correlation", "correlation", Cross(), weight=2.0),
+            View("correlation, one pair", "correlation", Cross(), largest=True, weight=3.0),
         ]
     if components:
         views += [
-            View("spread, component", "confidence", spread, coordinates="component", weight=spread_weight),
-            View("tails, component", "shape", tails, coordinates="component", weight=_TAILS),
-            View("weights of components", "modes", Shares(), coordinates="component", weight=0.5 * _MODES),
+            View("spread, component", "confidence", bounded, coordinates="component", weight=6.0),
+            View("tails, component", "shape", RadialTails(), coordinates="component", weight=2.0),
+            View("weights of components", "modes", Shares(), coordinates="component", weight=2.0),
         ]
     if several_modes:
-        weight = 0.5 * _MODES if components else _MODES
+        weight = 2.0 if components else 4.0
         views += [
             View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE, weight=weight),
-            View("modes, spread", "modes", spread, noise=_NOISE),
+            View("modes, spread", "modes", bounded, noise=_NOISE),
         ]
     return tuple(views)

@@ -12,12 +12,13 @@ from .._lib.arrays import Array, array_namespace
 from .._lib.checks import checked_features
 from ..kernels.bandwidth import target_bandwidth
 from ..kernels.gram import distribution_gram
-from ..pairwise import Features, PairFunction, Product, ProductOfPairs
+from ..pairwise import Features, Product, ProductOfPairs, RowFunction
 from ..statistics import assemble, stein_features
+from .extremes import Largest
 from .frame import ViewFrame
 from .view import FrameFeatures, RowKernel, View
 
-Averaged = tuple[PairFunction | Features, Mapping[str, Any]]
+Averaged = tuple[RowFunction, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,9 @@ def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -
 
 
 def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dict[Any, OwnFeatures]) -> Averaged | None:
-    """Features or pair function of a view, and its bandwidths; None where predictions do not differ as it needs."""
+    """What the engine averages for a view, and its bandwidths; None where predictions do not differ as it needs."""
+    if isinstance(view.target_kernel, Largest):
+        return view.target_kernel.extreme(frame), {}
     if not view.finite_rank:
         return _pairs(view, frame, rng)
     between = view.distribution_kernel

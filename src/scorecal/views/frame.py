@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, full_product, like
+from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like, to_numpy
 from .._lib.cached import cached_property
 from .._lib.linalg import times
 from ..coordinates import Coordinates
@@ -14,9 +14,11 @@ from ..coordinates.mapped import in_widest_dtype
 from ..coordinates.whiten import Whitening, whitening_of
 from ..predictions import Predictions
 from ..resampling.clusters import Clusters
+from .ranks import legendre_curves, ranks_of, ranks_so_far
 from .so_far import locations_so_far, mean_so_far
 
 N_NOISE_DRAWS = 16  # of the noise of each target
+_ROUNDING = 1e-6  # curves with a mean square of less do not vary
 _NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
 
 
@@ -36,7 +38,7 @@ class ViewFrame:
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
         """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
         other = replace(self, targets=targets, scores=scores)
-        known = ("whitening", "framed", "kept", "location", "traits", "directions")
+        known = ("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions")
         vars(other).update({name: value for name, value in vars(self).items() if name in known})
         return other
 
@@ -108,6 +110,40 @@ class ViewFrame:
             if size > self.rounding:
                 parts.append(part / (self._size_so_far(part) if self.ordered else size))
         return xp.concat(parts, axis=1) if parts else self.location[:, :0]
+
+    @cached_property
+    def curves_of_locations(self) -> Array:
+        """Legendre polynomials of order 2, 3 and 4 of the ranks by location in each dimension, (n, d, 3).
+
+        Each has mean 0 and mean square 1 over the rows, but those of ordered rows, which look back only; zero where
+        locations do not vary. (n, 0, 3) if none does.
+        """
+        location, frame = self.whitening.location, self.whitening.frame
+        return self._curves((location - frame.mean) / array_namespace(location).linalg.diagonal(frame.root))
+
+    @cached_property
+    def curves(self) -> Array:
+        """Curves of the locations in all dimensions and of the spread that are not zero, (n, t)."""
+        xp = array_namespace(self.whitening.location)
+        every = [self.curves_of_locations, self._curves(self.whitening.log_spread[:, None])]
+        columns = xp.concat([xp.reshape(each, (self.reference.shape[0], -1)) for each in every], axis=1)
+        varies = np.flatnonzero(to_numpy(xp.any(columns != 0, axis=0)))
+        return xp.take(columns, xp.asarray(varies, device=device_of(columns)), axis=1)
+
+    def _curves(self, values: Array) -> Array:
+        """Curves of each column of (n, q), (n, q, 3); (n, 0, 3) if no column varies by more than rounding."""
+        columns = to_numpy(values).astype(np.float64)
+        varies = np.max(np.abs(columns - columns[:1]), axis=0) > self.rounding
+        found = np.zeros((*columns.shape, 3))
+        for k in np.flatnonzero(varies):
+            ranks = ranks_so_far(columns[:, k], self._series) if self.ordered else ranks_of(columns[:, k])
+            curves = legendre_curves(ranks)
+            if not self.ordered:  # with ties, ranks are not uniform
+                curves = curves - np.mean(curves, axis=0)
+                size = np.sqrt(np.mean(curves**2, axis=0))
+                curves = np.where(size > _ROUNDING, curves / np.maximum(size, _ROUNDING), 0.0)
+            found[:, k] = curves
+        return like(found if np.any(varies) else found[:, :0], self.targets)
 
     def _size_so_far(self, part: Array) -> Array:
         """Root mean square of the rows up to each row, (n, 1); 1 where there is nothing but rounding yet."""

@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 
 from ..predictions import Gaussian, Noised
-from ..results import ViewResult
+from ..statistics.hermite import Hermite, RadialTails
+from ..statistics.test_functions import Trace
 from .combine import Draws
+from .components import separated
+from .extremes import Largest
+from .far_rows import far_rows_in
 from .frame import ViewFrame
+from .judge import Judged
 from .second_moments import Spread, spread_in
 from .view import View
 
-_LEVEL = 0.05
+_LEVEL, _BACKED = 0.05, 0.01
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
 _LIKELY = 2.0  # standard errors of a single number
@@ -25,6 +30,7 @@ _WORDS = {
     "correlation": "the predictions have the wrong correlation between dimensions",
     "dependence": "miscalibration depends on the prediction: on its location or its spread",
     "shape": "the predictions have the wrong shape: skewness or tails",
+    "outliers": "a few targets are outliers: they lie farther off than the predictions allow",
     "modes": "the predictions give their modes the wrong weights",
     "any": "none of the views names the kind",
 }
@@ -37,17 +43,27 @@ _SHORT = {
 }
 
 
-def seen_by(results: Sequence[ViewResult], views: Sequence[View], frame: ViewFrame) -> tuple[str, ...]:
-    """Kinds of miscalibration with evidence at the 5 % level, the clearest first."""
-    clear = [(r, view) for r, view in zip(results, views, strict=True) if r.adjusted_pvalue <= _LEVEL]
+def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) -> tuple[str, ...]:
+    """Kinds of miscalibration with evidence at the 5 % level, the clearest first.
+
+    Draws are as wide as predictions claim: if these are too narrow, whatever is looked at is too far off. Where draws
+    judge, kinds beside the clearest one are named if signs, which have the width of the data, find them as well.
+    """
+    clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= _LEVEL]
     if not clear:
         return ()
-    spread = {where: spread_in(frame, where) for where in {view.coordinates for _, view in clear}}
+    spread = {where: spread_in(frame, where) for where in {judged.used[k].coordinates for k in clear}}
     sizes: dict[str, float] = {}
-    for result, view in clear:
-        size = _size(result)
-        kind = _kind(view.sees, size, spread[view.coordinates])
+    for k in clear:
+        view, size = judged.used[k], float(judged.combined.sizes[k])
+        kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
+    if "outliers" in sizes:
+        sizes = _outliers_or_shape(sizes, frame)
+    if by_signs is not None and len(sizes) > 1:
+        sizes = _backed(sizes, by_signs)
+    if "modes" in sizes and not separated(frame):
+        sizes = _spread_for_modes(sizes, spread)
     if len(sizes) > 1:
         sizes.pop("any", None)
     if {"over-confidence", "under-confidence"} <= sizes.keys():
@@ -65,20 +81,53 @@ def seen_by(results: Sequence[ViewResult], views: Sequence[View], frame: ViewFra
     # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
     if sizes.get("modes", np.inf) < max(sizes.values()):
         del sizes["modes"]
-    if sizes.get("bias", 0.0) > _SHARE * max(sizes.values()):
+    shift = max(one.shift for one in spread.values())
+    if "bias" in sizes and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
         sizes = _beside_bias(sizes, list(spread.values()))
     return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
+
+
+def _backed(sizes: dict[str, float], by_signs: Judged) -> dict[str, float]:
+    """Outliers, and the kinds that a view finds by signs as well; if there are none, the clearest."""
+    backed = {"outliers"}
+    for view, result in zip(by_signs.used, by_signs.views, strict=True):
+        if result.pvalue <= _BACKED:
+            backed |= {"over-confidence", "under-confidence"} if view.sees == "confidence" else {view.sees}
+    found = {kind: size for kind, size in sizes.items() if kind in backed}
+    clearest = max(sizes, key=sizes.__getitem__)
+    return found or {clearest: sizes[clearest]}
+
+
+def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
+    """Sizes where components overlap: their weights are but one way to a wrong location or spread of the whole."""
+    found = dict(sizes)
+    size = found.pop("modes")
+    overall = max((one.overall for one in spread.values()), key=abs)
+    if not ({"bias", "over-confidence", "under-confidence"} & found.keys()) and abs(overall) > _LIKELY:
+        found["over-confidence" if overall < 0 else "under-confidence"] = size
+    return found or sizes
+
+
+def _outliers_or_shape(sizes: dict[str, float], frame: ViewFrame) -> dict[str, float]:
+    """Sizes where far targets, if the others have the right shape, come first; otherwise the shape is wrong."""
+    found = dict(sizes)
+    if far_rows_in(frame).are_outliers:
+        found.pop("shape", None)
+        return found | {"outliers": max(sizes.values()) + 1.0}
+    found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
+    return found
 
 
 def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
     """Sizes of other flaws beside a bias, which moves targets away from their centres and so looks like them."""
     found = {kind: size for kind, size in _without_spread(sizes).items() if kind not in ("correlation", "shape")}
+    unit = sizes["bias"] / max(one.shift for one in spread)
     unbiased = max((one.unbiased for one in spread), key=abs)
     if abs(unbiased) > _NOTABLE:
-        found["over-confidence" if unbiased < 0 else "under-confidence"] = abs(unbiased)
+        found["over-confidence" if unbiased < 0 else "under-confidence"] = unit * abs(unbiased)
     crossed = max(one.crossed for one in spread)
     if "correlation" in sizes and crossed > _CLEAR:
-        found["correlation"] = crossed
+        found["correlation"] = unit * crossed
     return found
 
 
@@ -90,13 +139,16 @@ def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
     return f"Calibration is rejected (p = {pvalue:.3g}, n = {n}): {_WORDS[seen[0]]}.{also}"
 
 
-def _kind(sees: str, size: float, spread: Spread) -> str:
+def _kind(view: View, size: float, spread: Spread) -> str:
     """Kind of miscalibration that a view names; second moments, which see spread alone, tell spread from shape."""
-    if sees not in ("confidence", "shape"):
-        return sees
+    if view.sees not in ("confidence", "shape"):
+        return view.sees
     clearest = max([spread.overall, *spread.alone], key=abs)
+    moments = isinstance(view.target_kernel, Trace | Hermite | RadialTails)  # which do not see each other
     too_far = spread.ratio > _FAR and clearest < -_NOTABLE  # then second moments are loud, and their errors as well
-    if abs(clearest) < _SHARE * size and not too_far:
+    if not moments and abs(clearest) < _SHARE * size and not too_far:
+        return "shape"
+    if moments and view.sees == "shape" and not too_far:
         return "shape"
     return "over-confidence" if clearest < 0 else "under-confidence"
 
@@ -117,18 +169,6 @@ def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
     return {kind: size for kind, size in sizes.items() if not kind.endswith("confidence")}
 
 
-def _size(result: ViewResult) -> float:
-    """Number of standard errors that correspond to the p-value; beyond the B draws, by a gamma distribution."""
-    from scipy.stats import norm, pearson3, skew
-
-    null = result.null_distribution
-    sd = float(np.std(null))
-    if not sd > 1e-100:  # the test functions do not reach the targets
-        return 0.0
-    log_tail = pearson3.logsf((result.statistic - np.mean(null)) / sd, max(float(skew(null)), 1e-3))
-    return float(-norm.ppf(np.exp(max(log_tail, -600.0)) / 2.0))
-
-
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws: Draws, null: str) -> tuple[str, ...]:
     """Sentences on what this test could not see with these predictions and views."""
     n, spots = int(frame.reference.shape[0]), []
@@ -139,9 +179,10 @@ def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws:
         )
     elif null == "signs" and by_signs > 0.05:  # signs and their opposites give the same statistic
         raised = f", raised by the factor {draws.raised:.3g}" if draws.raised > 1.0 else ""
+        but = " but outliers" if any(isinstance(view.target_kernel, Largest) for view in used) else ""
         spots.append(
-            f"anything at the 5 % level, other than by chance: {n} rows have only {2 ** (n - 1)} different patterns of "
-            f"signs, so that even the clearest miscalibration has p-values near {by_signs:.2g}{raised}."
+            f"anything{but} at the 5 % level, other than by chance: {n} rows have only {2 ** (n - 1)} different "
+            f"patterns of signs, so that even the clearest miscalibration has p-values near {by_signs:.2g}{raised}."
         )
     n_left_out = int(np.sum(frame.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
     if n_left_out:

@@ -14,23 +14,28 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import ignore_overflow, to_numpy
+from .._lib.cached import cached_property
 from .._lib.cores import cpu_count
+from ..pairwise import Redrawn, Units
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..predictions import Gaussian
-from ..resampling.features import statistics_of_sums
+from ..resampling.features import statistic_of_sums
 from ..statistics import stein_features
+from ..statistics.hermite import Hermite, Outlying, RadialTails
 from ..statistics.rank_functions import RadialRank, Rank
-from ..statistics.test_functions import BoundedRadial, Constant, Cross
+from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .dense_pairs import DensePairs
+from .extremes import Largest, evidence_in
 from .frame import ViewFrame
-from .view import FrameFeatures, Gain, RowKernel, Traits, View
+from .row_kernels import Gain, is_linear, raised, sums_of_table, units_of_rows
+from .view import FrameFeatures, RowKernel, View
 
 _FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 8
+_FLOATS_FOR_UNITS, _FEWEST_FOR_UNITS, _OF_UNITS = 2**17, 10, 2**30  # numbers, draws, and the part of their table
 # Kernels whose features never change, and of which is known what they have in closed form for normal targets.
-_OURS = (BoundedRadial, Constant, Cross, RadialRank, Rank)
-
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # of f, f^2 and f^3 over rows, (q, draws) each
+_OURS = (BoundedRadial, Constant, Cross, Hermite, Outlying, RadialRank, RadialTails, Rank, Trace)
+_OF_LENGTH = (BoundedRadial, Outlying, RadialRank, RadialTails, Trace)  # features of |z| alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,24 +44,30 @@ class Table:
 
     numbers: np.ndarray
     _features: dict[Any, np.ndarray] = field(default_factory=dict, init=False)
-    _sums: dict[Any, Sums] = field(default_factory=dict, init=False)
+    _sums: dict[Any, np.ndarray] = field(default_factory=dict, init=False)
 
-    def features(self, kernel: Any) -> np.ndarray:
+    def features(self, kernel: Any, owner: str) -> np.ndarray:
         """Features (q, n, draws), kept for kernels of ours that are used with traits."""
         if type(kernel) not in _OURS:
-            return normal_features(kernel, self.numbers)
+            return normal_features(kernel, self.numbers, owner)
         if kernel not in self._features:
             self._features[kernel] = normal_features(kernel, self.numbers)
         return self._features[kernel]
 
-    def sums(self, kernel: Any) -> Sums:
-        """Sums over rows of the powers of features, kept for kernels of ours."""
+    def sums(self, kernel: Any, power: int, owner: str) -> np.ndarray:
+        """Sums over rows of a power of the features, (q, draws), kept for kernels of ours."""
         if type(kernel) not in _OURS:
-            return normal_sums(kernel, self.numbers)
-        if kernel not in self._sums:
+            return normal_sums(kernel, self.numbers, power, owner)
+        if (kernel, power) not in self._sums:
             kept = self._features.get(kernel)
-            self._sums[kernel] = normal_sums(kernel, self.numbers) if kept is None else sums_of(kept)
-        return self._sums[kernel]
+            sums = normal_sums(kernel, self.numbers, power) if kept is None else np.sum(raised(kept, power), axis=1)
+            self._sums[kernel, power] = sums
+        return self._sums[kernel, power]
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """Largest squared length of the rows of each draw, (draws,)."""
+        return np.asarray(np.max(np.einsum("dnm,dnm->nm", self.numbers, self.numbers), axis=0))
 
 
 @lru_cache(maxsize=_TABLES_KEPT)
@@ -66,32 +77,42 @@ def table_of(n: int, d: int, n_draws: int, seed: int, part: int) -> Table:
     return Table(rng.standard_normal((d, n, n_draws)))
 
 
-def normal_features(kernel: Any, numbers: np.ndarray) -> np.ndarray:
+def normal_features(kernel: Any, numbers: np.ndarray, owner: str = "") -> np.ndarray:
     """Features (q, n, draws) of standard normal numbers (d, n, draws), whose scores are minus the numbers."""
     d, n, n_draws = numbers.shape
     points = np.moveaxis(numbers, 0, 2).reshape(-1, d)
     if type(kernel) in (Rank, RadialRank):
         found = kernel.normal_features(points)
     else:
-        found = stein_features(kernel, points, -points, repr(kernel))
+        found = stein_features(kernel, points, -points, owner or repr(kernel))
     return np.ascontiguousarray(np.moveaxis(found.reshape(n, n_draws, -1), 2, 0))
 
 
-def normal_sums(kernel: Any, numbers: np.ndarray) -> Sums:
-    """Sums over rows of the powers of features of standard normal numbers (d, n, draws)."""
+def normal_sums(kernel: Any, numbers: np.ndarray, power: int, owner: str = "") -> np.ndarray:
+    """Sums over rows of a power of features of standard normal numbers (d, n, draws), (q, draws)."""
     if type(kernel) is Cross:
-        plain, squares, cubes = kernel.normal_sums(numbers)
-        return plain, squares, cubes
-    return sums_of(normal_features(kernel, numbers))
+        return kernel.normal_sums(numbers, power)
+    return np.asarray(np.sum(raised(normal_features(kernel, numbers, owner), power), axis=1))
 
 
-def sums_of(features: np.ndarray, weights: np.ndarray | None = None) -> Sums:
-    """Sums over rows of the powers of features (q, n, draws) times weights (n, t), (q t, draws)."""
-    weights = np.ones((features.shape[1], 1)) if weights is None else weights
-    squares = features * features
-    powers = (features, squares, squares * features)
-    found = [np.matmul((weights**k).T, power) for k, power in enumerate(powers, 1)]
-    return tuple(part.reshape(-1, features.shape[2]) for part in found)
+def normal_moments(kernel: Any, d: int, owner: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """Means of the squares and cubes of the features of standard normal targets, (q,) each."""
+    if type(kernel) in _OURS:
+        return _moments_of_ours(kernel, d)
+    return _moments(kernel, d, owner)
+
+
+@lru_cache(maxsize=256)
+def _moments_of_ours(kernel: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
+    return _moments(kernel, d, "")
+
+
+def _moments(kernel: Any, d: int, owner: str) -> tuple[np.ndarray, np.ndarray]:
+    """From numbers and their opposites, of variance 1, so that even and odd features have even and odd moments."""
+    half = np.random.default_rng(_OF_UNITS).standard_normal((d, 1, max(1, _FLOATS_FOR_UNITS // (2 * d))))
+    half /= np.sqrt(np.mean(half**2, axis=2, keepdims=True))
+    features = normal_features(kernel, np.concatenate([half, -half], axis=2), owner)[:, 0, :]
+    return np.mean(features**2, axis=1), np.mean(features**2 * features, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,30 +125,58 @@ class NormalDraws:
     diagonal: bool  # the numbers are targets in units of each dimension; otherwise they are whitened
     pairs: Mapping[str, DensePairs]
 
-    def statistics(self, n_draws: int, seed: int) -> np.ndarray:
-        """Statistics (V, n_draws)."""
+    def statistics(self, n_draws: int, seed: int) -> Redrawn:
+        """Statistics (V, n_draws), and the expected sums of squares and cubes."""
         n, d = self.frame.reference.shape
         size = max(1, min(_FLOATS_AT_ONCE // (n * d), -(-n_draws // 2)))
         parts = range(-(-n_draws // size))
+        units = self._units(seed)
         found = []
         with progress(n_draws, "draw", delay=2.0) as advance:
-            for statistics in in_threads(partial(self._of_table, n, d, size, seed), parts, cpu_count()):
+            for statistics in in_threads(partial(self._of_table, units, n, d, size, seed), parts, cpu_count()):
                 found.append(statistics)
                 advance(size)
-        return np.concatenate(found, axis=1)[:, :n_draws]
+        return Redrawn(np.concatenate(found, axis=1)[:, :n_draws], [units.get(view.name) for view in self.views])
 
     @ignore_overflow
-    def _of_table(self, n: int, d: int, size: int, seed: int, part: int) -> np.ndarray:
+    def _units(self, seed: int) -> dict[str, Units]:
+        """Expected sums of squares and cubes by view."""
+        n, d = self.frame.reference.shape
+        found = {}
+        for view in (each for each in self.views if each.finite_rank):
+            kernel: Any = view.target_kernel
+            together = view.coordinates == "marginal" and not self.diagonal and self.rotation is not None
+            if together and kernel == Hermite(1, common=True) and not isinstance(view.distribution_kernel, RowKernel):
+                square = np.sum(np.sum(self.rotation, axis=1) ** 2) / d  # type: ignore[arg-type]
+                found[view.name] = Units(np.array([square]), np.zeros(1))
+            elif together and (getattr(kernel, "common", False) or type(view.distribution_kernel) is Gain):
+                few = max(_FEWEST_FOR_UNITS, _FLOATS_FOR_UNITS // (n * d))
+                table = table_of(n, d, few, seed, _OF_UNITS)
+                sums = (self._sums(view, table, self._rotated(table), power) for power in (2, 3))
+                found[view.name] = Units(*(np.mean(each, axis=1) for each in sums))
+            else:  # each row has the same distribution
+                squares, cubes = normal_moments(kernel, d, f"view {view.name!r}")
+                found[view.name] = units_of_rows(view.distribution_kernel, squares, cubes, self.frame, view.coordinates)
+        return found
+
+    @ignore_overflow
+    def _of_table(self, units: Mapping[str, Units], n: int, d: int, size: int, seed: int, part: int) -> np.ndarray:
         table = table_of(n, d, size, seed, part)
-        rotated = table.numbers if self.rotation is None else rotate(self.rotation, table.numbers)
-        by_rank = [view for view in self.views if view.name not in self.pairs]
-        sums = [(view.largest, self._sums(view, table, rotated)) for view in by_rank]
-        found = {view.name: row for view, row in zip(by_rank, statistics_of_sums(sums, n), strict=True)}
+        rotated = self._rotated(table)
+        found = []
         for view in self.views:
-            if view.name in self.pairs:
+            if view.name in units:
+                plain = self._sums(view, table, rotated, 1)
+                found.append(statistic_of_sums(view.largest, plain, units[view.name], n))
+            elif isinstance(view.target_kernel, Largest):
+                found.append(evidence_in(self.frame)(table.largest))
+            else:
                 numbers = np.ascontiguousarray(self._numbers(view, table, rotated).transpose(2, 1, 0))
-                found[view.name] = self.pairs[view.name].of_normal(numbers)
-        return np.stack([found[view.name] for view in self.views])
+                found.append(self.pairs[view.name].of_normal(numbers))
+        return np.stack(found)
+
+    def _rotated(self, table: Table) -> np.ndarray:
+        return table.numbers if self.rotation is None else rotate(self.rotation, table.numbers)
 
     def _is_shared(self, view: View) -> bool:
         """Return whether the view looks at the numbers of the table themselves, not at rotated ones."""
@@ -136,17 +185,16 @@ class NormalDraws:
     def _numbers(self, view: View, table: Table, rotated: np.ndarray) -> np.ndarray:
         return table.numbers if self._is_shared(view) else rotated
 
-    def _sums(self, view: View, table: Table, rotated: np.ndarray) -> Sums:
+    def _sums(self, view: View, table: Table, rotated: np.ndarray, power: int) -> np.ndarray:
+        """Sums over rows of a power of the features of a view, (q, draws)."""
         kernel: Any = view.target_kernel
-        numbers, between = self._numbers(view, table, rotated), view.distribution_kernel
-        shared = self._is_shared(view) or type(kernel) in (BoundedRadial, RadialRank)  # these depend on |z| alone
-        if type(between) is Gain:  # with the features -z of the constant
-            along = -np.einsum("nd,dnm->nm", to_numpy(self.frame.directions[view.coordinates]), numbers)
-            return sums_of(along[None])
-        if type(between) is Traits:
-            features = table.features(kernel) if shared else normal_features(kernel, numbers)
-            return sums_of(features, to_numpy(self.frame.traits))
-        return table.sums(kernel) if shared else normal_sums(kernel, numbers)
+        between, owner = view.distribution_kernel, f"view {view.name!r}"
+        shared = self._is_shared(view) or type(kernel) in _OF_LENGTH
+        if isinstance(between, RowKernel):
+            numbers = self._numbers(view, table, rotated)
+            features = table.features(kernel, owner) if shared else normal_features(kernel, numbers, owner)
+            return sums_of_table(between, features, self.frame, view.coordinates, power)
+        return table.sums(kernel, power, owner) if shared else normal_sums(kernel, rotated, power, owner)
 
 
 def rotate(rotation: np.ndarray, numbers: np.ndarray) -> np.ndarray:
@@ -175,10 +223,12 @@ def normal_draws(
 def _is_known(view: View) -> bool:
     """Return whether a view's features depend on a target in units of its prediction, and at most on its traits."""
     between = view.distribution_kernel
+    if isinstance(view.target_kernel, Largest):
+        return True
     return (
         view.finite_rank
         and view.coordinates in ("whitened", "marginal")
         and not view.noise
         and not isinstance(view.target_kernel, FrameFeatures)
-        and (not isinstance(between, RowKernel) or type(between) in (Gain, Traits))
+        and (not isinstance(between, RowKernel) or is_linear(between))
     )

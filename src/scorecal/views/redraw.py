@@ -8,29 +8,32 @@ Features are functions of one row, so that many data sets are stacked, and their
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from .._lib.arrays import Array, array_namespace, full_product, ignore_overflow, to_numpy
+from .._lib.arrays import Array, array_namespace, ignore_overflow, to_numpy
 from .._lib.cached import cached_property
 from .._lib.cores import cpu_count
 from ..coordinates import Coordinates
 from ..coordinates.chains import can_be_moved, chains_from
 from ..coordinates.locate import locate_all, noise_stream
-from ..pairwise import Average
+from ..pairwise import Average, Redrawn, Units
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..predictions import Noised, drawn_targets
-from ..resampling.features import statistics_of_sums
+from ..resampling.features import statistic_of_sums
 from ..results import check_overflow
 from ..statistics import stein_features
 from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
+from .extremes import Largest
 from .frame import N_NOISE_DRAWS, ViewFrame, noise_source
 from .normal_draws import NormalDraws, normal_draws
-from .view import FrameFeatures, Gain, RowKernel, Shares, Traits, View
+from .row_kernels import is_linear, sums_of_stack
+from .view import FrameFeatures, RowKernel, Shares, View
 
 _FLOATS_AT_ONCE = 2**18  # few enough for the features of a view to stay in the cache
 
@@ -41,7 +44,10 @@ class DrawsError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class ViewRedraw:
-    """Function that draws targets from `predictions` and returns the statistics of all views, (V, B)."""
+    """Function that draws targets from `predictions` and returns the statistics of all views, (V, B), and their units.
+
+    Units are expected sums of squares and cubes: those of the first draws.
+    """
 
     views: Sequence[View]
     frames: Mapping[float, ViewFrame]  # by noise
@@ -61,7 +67,7 @@ class ViewRedraw:
             return None
         return normal_draws(self.views, self.frames[0.0], self.predictions, self._dense)
 
-    def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+    def __call__(self, n_draws: int, rng: np.random.Generator, average: Average) -> Redrawn:
         if self.tabulated is not None:
             return self.tabulated.statistics(n_draws, int(rng.integers(2**63)))
         try:
@@ -69,14 +75,18 @@ class ViewRedraw:
         except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
             raise DrawsError(str(error)) from error
 
-    def _drawn(self, n_draws: int, rng: np.random.Generator, average: Average) -> Array:
+    def _drawn(self, n_draws: int, rng: np.random.Generator, average: Average) -> Redrawn:
         frame, dense = self.frames[0.0], self._dense
         slow = [view for view in self.views if view.name not in dense and not stacks(view)]
         found: dict[str, list[Array]] = {view.name: [] for view in self.views}
+        units: dict[str, Units] = {}
         n_threads = cpu_count() if is_numpy_array(frame.reference) else 1
         with progress(n_draws, "draw", delay=2.0) as advance:
-            work = partial(_of_stack, self.views, dense)
-            for stack, statistics in in_threads(work, self._stacks(n_draws, rng), n_threads):
+            stacks_of_draws = self._stacks(n_draws, rng)
+            first = next(stacks_of_draws)
+            units |= {view.name: _units(view, first) for view in self.views if view.finite_rank and stacks(view)}
+            work = partial(_of_stack, self.views, dense, units)
+            for stack, statistics in in_threads(work, chain([first], stacks_of_draws), n_threads):
                 for name, row in statistics.items():
                     found[name].append(row)
                 if slow:
@@ -86,7 +96,7 @@ class ViewRedraw:
                 advance(stack.size)
         drawn = np.stack([np.concatenate([to_numpy(part) for part in found[view.name]]) for view in self.views])
         check_overflow(drawn)
-        return drawn
+        return Redrawn(drawn, [units.get(view.name) for view in self.views])
 
     def _stacks(self, n_draws: int, rng: np.random.Generator) -> Iterator["Stack"]:
         """Yield draws, a few at a time."""
@@ -136,9 +146,11 @@ class Stack:
 
 
 def stacks(view: View) -> bool:
-    """Return whether the sums of a view's features are known for many draws at once."""
+    """Return whether the statistic of a view is known for many draws at once."""
     between, kernel = view.distribution_kernel, view.target_kernel
-    if not view.finite_rank or (isinstance(between, RowKernel) and type(between) not in (Gain, Traits)):
+    if isinstance(kernel, Largest):
+        return True
+    if not view.finite_rank or (isinstance(between, RowKernel) and not is_linear(between)):
         return False
     return isinstance(kernel, Shares) or not isinstance(kernel, FrameFeatures)
 
@@ -163,37 +175,32 @@ def _redrawn(
 
 
 @ignore_overflow
-def _of_stack(views: Sequence[View], dense: Mapping[str, DensePairs], stack: Stack) -> tuple[Stack, dict[str, Array]]:
+def _of_stack(
+    views: Sequence[View], dense: Mapping[str, DensePairs], units: Mapping[str, Units], stack: Stack
+) -> tuple[Stack, dict[str, Array]]:
     """Statistics (size,) of the views that stack, by name."""
-    by_rank = [view for view in views if stacks(view)]
-    sums = [(view.largest, _sums(view, stack)) for view in by_rank]
-    n = stack.frames[0.0].reference.shape[0]
-    found = {view.name: row for view, row in zip(by_rank, statistics_of_sums(sums, n), strict=True)}
+    found = {}
     for view in views:
-        if view.name in dense:
-            found[view.name] = dense[view.name](*stack.frames[0.0].at(view.coordinates)[:2])
+        frame = stack.frames[view.noise]
+        if view.name in units:
+            plain = sums_of_stack(view.distribution_kernel, stack.features(view), frame, view.coordinates, 1)
+            found[view.name] = statistic_of_sums(view.largest, plain, units[view.name], frame.reference.shape[0])
+        elif view.name in dense:
+            found[view.name] = dense[view.name](*frame.at(view.coordinates)[:2])
+        elif isinstance(view.target_kernel, Largest):
+            found[view.name] = view.target_kernel.of_stack(frame)
     return stack, found
 
 
-def _sums(view: View, stack: Stack) -> list[Array]:
-    """Sums over rows of f, f^2 and f^3 of a view, (q, size) each."""
-    frame, features = stack.frames[view.noise], stack.features(view)
-    between = view.distribution_kernel
-    powers: list[Array] = _powers(features)
-    xp = array_namespace(features)
-    if type(between) is Traits:
-        sums = [full_product((frame.traits**k).mT, power) for k, power in enumerate(powers, 1)]
-    else:
-        if type(between) is Gain:
-            along = xp.sum(features * frame.directions[view.coordinates], axis=2, keepdims=True)
-            powers = _powers(along)
-        sums = [xp.sum(power, axis=1) for power in powers]
-    return [xp.reshape(part, (stack.size, -1)).mT for part in sums]
-
-
-def _powers(features: Array) -> list[Array]:
-    squares = features * features
-    return [features, squares, squares * features]
+@ignore_overflow
+def _units(view: View, stack: Stack) -> Units:
+    """Mean sums of squares and cubes of the features of a view."""
+    frame, xp = stack.frames[view.noise], array_namespace(stack.frames[view.noise].targets)
+    powers = (
+        sums_of_stack(view.distribution_kernel, stack.features(view), frame, view.coordinates, power)
+        for power in (2, 3)
+    )
+    return Units(*(xp.mean(sums, axis=1) for sums in powers))
 
 
 def _of_one(views: Sequence[View], stack: Stack, k: int, rng: np.random.Generator) -> tuple[list[Any], Array]:

@@ -21,6 +21,7 @@ class Spread:
     joint: float  # overall less marginal: of mean zero if correlations are right and spreads wrong by one factor
     unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
     crossed: float  # the clearest of two dimensions together, about their means
+    shift: float  # the clearest mean of a dimension, or of all together
 
 
 def spread_in(frame: ViewFrame, coordinates: str) -> Spread:
@@ -45,6 +46,7 @@ def spread_in(frame: ViewFrame, coordinates: str) -> Spread:
         _in_errors(traces - apart) if np.std(traces - apart) > _ROUNDING * np.std(traces) else 0.0,
         _without_shift(_traces(z, s, shares), off),
         max(map(abs, crossed), default=0.0),
+        max(abs(_in_errors(column)) for column in (*off.T, np.sum(off, axis=1))),
     )
 
 

@@ -9,11 +9,14 @@ from .._lib.arrays import Array, array_namespace
 from .._lib.checks import check_not_class
 from ..kernels import DistributionKernel, FiniteRank, Radial
 from ..kernels.protocol import as_distribution_kernel
-from ..predictions import GaussianMixture, Noisable
+from ..predictions import Gaussian, GaussianMixture, Noisable
+from ..statistics.hermite import Outlying
 from ..statistics.test_functions import Constant
+from .extremes import Largest
 from .frame import ViewFrame
+from .row_kernels import OWN, Gain
 
-KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "modes", "any")
+KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "any")
 _LEAST_IN_COMPONENT = 5.0  # variance of the number of its targets, from which on signs hold their level
 _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
 
@@ -42,37 +45,6 @@ class FrameFeatures(Protocol):
     def frame_features(self, frame: ViewFrame, rows: slice) -> Array:
         """Return features (rows, q) of `frame.predictions` and `frame.targets[0]`, whose mean is zero if calibrated."""
         ...
-
-
-@dataclass(frozen=True)
-class Traits:
-    """The linear kernel on the locations of two predictions and on their (logarithmic) spreads.
-
-    With it a view sees what is calibrated on average, but less so where predictions are high, or narrow.
-    """
-
-    def differs(self, frame: ViewFrame) -> bool:
-        return bool(frame.traits.shape[1])
-
-    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array:
-        """Each feature times each trait."""
-        products = frame.traits[rows, :, None] * features[:, None, :]
-        return array_namespace(products).reshape(products, (products.shape[0], -1))
-
-
-@dataclass(frozen=True)
-class Gain:
-    """The operator-valued kernel m m' of the predictions' locations m, beside the constant kernel on targets.
-
-    It sees predicted locations that vary too much or too little: whether targets regressed on them have slope 1.
-    """
-
-    def differs(self, frame: ViewFrame) -> bool:
-        return not frame.alike
-
-    def combine(self, features: Array, frame: ViewFrame, coordinates: str, rows: slice) -> Array:
-        """The features along the location."""
-        return array_namespace(features).sum(features * frame.directions[coordinates][rows, :], axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -109,13 +81,14 @@ class View:
     ----------
     name : str
         Name of the view on the result.
-    sees : {"bias", "confidence", "correlation", "dependence", "shape", "modes", "any"}
+    sees : {"bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "any"}
         The kind of miscalibration that it names.
     target_kernel : kernel of finite rank, `kernels.Gaussian` or `kernels.IMQ`
-        The test functions, of scorecal or your own (an object with `features(targets, scores)`); or `views.Shares`.
+        The test functions, of scorecal or your own (an object with `features(targets, scores)`); or `views.Shares`, or
+        `views.Largest`.
     distribution_kernel : optional
-        Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Gain`, or one of `kernels.GFD`
-        and its like.
+        Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Curves`, `views.Gain`, or one of
+        `kernels.GFD` and its like.
     coordinates : {"whitened", "marginal", "component", "natural"}
         Of the targets: in units of their own predictions; the same, one dimension at a time, which is for `Rank`,
         `Constant`, `Polynomial` and test functions of your own with `separable = True`; in units of each component of
@@ -127,6 +100,9 @@ class View:
         Level of the noise that is added to targets and predictions, where these can have it; 0 for none.
     weight : float
         A view of weight 2 counts as if its p-value were half of what it is.
+    bounded : kernel of finite rank, optional
+        Takes the place of `target_kernel` where null draws come from random signs: these keep the size of every
+        feature, so that a huge one of a far target hides all others.
 
     Examples
     --------
@@ -140,12 +116,13 @@ class View:
 
     name: str
     sees: str
-    target_kernel: FiniteRank | Radial | FrameFeatures
+    target_kernel: FiniteRank | Radial | FrameFeatures | Largest
     distribution_kernel: Constant | RowKernel | DistributionKernel = field(default_factory=Constant)
     coordinates: str = "whitened"
     largest: bool = False
     noise: float = 0.0
     weight: float = 1.0
+    bounded: FiniteRank | None = None
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -174,7 +151,7 @@ class View:
     def _check_kernels(self) -> None:
         for name in ("target_kernel", "distribution_kernel"):
             check_not_class(name, getattr(self, name), "a kernel")
-        if not isinstance(self.target_kernel, FiniteRank | Radial | FrameFeatures):
+        if not isinstance(self.target_kernel, FiniteRank | Radial | FrameFeatures | Largest):
             raise TypeError(
                 "`target_kernel` must be a kernel such as `kernels.Linear()`, or have a method "
                 f"`features(targets, scores)`, which {self.target_kernel!r} has not."
@@ -184,6 +161,12 @@ class View:
         between = self.distribution_kernel
         if not isinstance(between, Constant | RowKernel):
             as_distribution_kernel(between, between)
+        if isinstance(self.target_kernel, Largest):
+            if (between, self.coordinates, self.largest, self.noise) != (Constant(), "whitened", False, 0.0):
+                raise ValueError("`Largest` is for whitened coordinates, alone and without noise.")
+            return
+        if getattr(between, "form", None) == OWN and self.coordinates != "marginal":
+            raise ValueError("`Curves(own=True)` are for marginal coordinates, one dimension at a time.")
         if not self.finite_rank:
             if isinstance(between, RowKernel):
                 raise TypeError(
@@ -204,15 +187,29 @@ class View:
             raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
         if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
             raise ValueError(
-                "Marginal coordinates are for test functions of one dimension at a time, `Constant`, `Polynomial`, "
-                f"`Rank`, and others whose class says `separable = True`, and not for {self.target_kernel!r}."
+                "Marginal coordinates are for test functions of one dimension at a time, `Constant`, `Hermite`, "
+                "`Polynomial`, `Rank`, and others whose class says `separable = True`, and not for "
+                f"{self.target_kernel!r}."
             )
 
 
-def for_signs(views: Iterable[View]) -> tuple[View, ...]:
-    """Return the views as random signs can judge them: without components in which too few targets are expected."""
-    kept = Shares(_LEAST_IN_COMPONENT)
-    return tuple(replace(view, target_kernel=kept) if view.target_kernel == Shares() else view for view in views)
+def for_signs(views: Iterable[View], predictions: Any) -> tuple[View, ...]:
+    """Return the views as random signs can judge them, without those that they cannot.
+
+    Components in which too few targets are expected are left out. The largest target is judged by a formula, which is
+    for Gaussian predictions.
+    """
+    kept = []
+    for view in views:
+        kernel = view.target_kernel
+        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and type(predictions) is not Gaussian):
+            continue
+        if view.bounded is not None:
+            view = replace(view, target_kernel=view.bounded)
+        elif isinstance(kernel, Shares) and not kernel.least:
+            view = replace(view, target_kernel=Shares(_LEAST_IN_COMPONENT))
+        kept.append(view)
+    return tuple(kept)
 
 
 def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:

@@ -66,7 +66,7 @@ def situations() -> list[Situation]:
             ("scale by x", 0.8, "dependence"),
             ("tails", fewer, "shape"),
             ("skew", 4.0, "shape"),
-            ("outliers", 8.0, "shape"),
+            ("outliers", 8.0, "outliers"),
             ("hidden wide", hidden, "over-confidence"),
             ("truncation", bound, "under-confidence"),
             ("bias wave", bias_wave, "dependence"),
@@ -78,7 +78,7 @@ def situations() -> list[Situation]:
                 ("one scale", 0.8, "over-confidence"),
                 ("correlation", 0.3, "correlation"),
                 ("one pair", {3: 0.2, 10: 0.25}[d], "correlation"),
-                ("outliers", {3: 3.0, 10: 2.0}[d], "shape"),
+                ("outliers", {3: 3.0, 10: 2.0}[d], "outliers"),
             ]
         rows += [
             Situation(

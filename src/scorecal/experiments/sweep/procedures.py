@@ -79,7 +79,7 @@ def pvalues(tests: Sequence[AnyTest], data: DataSet, n_resamples: int) -> dict[s
         none: list[dict[str, float]] = [{}] * len(functions)
         options = ComputeOptions(null=RandomSigns())
         results = infer_all(functions, data.targets, none, n_resamples, data.rng("signs"), options, _TILE)
-        found |= {test.name: result.pvalue for test, result in zip(kernel_tests, results, strict=True)}
+        found |= {test.name: result.pvalue for test, (result, _) in zip(kernel_tests, results, strict=True)}
     return found
 
 

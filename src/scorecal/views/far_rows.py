@@ -1,0 +1,52 @@
+"""Rows that lie farther from their predictions than these allow, and what the others look like."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._lib.arrays import to_numpy
+from ..statistics.hermite import Hermite, RadialTails
+from .frame import ViewFrame
+
+_EXPECTED = 0.01  # number of rows of all, by chance, that are far
+_SHARE = 0.05  # of all rows: if more are far, they are no exception
+_CLEAR = 2.5  # standard errors
+
+
+@dataclass(frozen=True)
+class FarRows:
+    """How many rows are far, and how wrong the shape of the others is, in standard errors."""
+
+    count: int
+    shape_of_others: float
+
+    @property
+    def are_outliers(self) -> bool:
+        """Whether few rows are far, and the others have the shape that they should have."""
+        return self.count > 0 and self.shape_of_others < _CLEAR
+
+
+def far_rows_in(frame: ViewFrame) -> FarRows:
+    """Find the rows that are far, by the squared lengths of whitened targets, as if these were Gaussian."""
+    from scipy.special import chdtri, gammaincinv
+
+    z = np.mean(to_numpy(frame.whitened[0]).astype(np.float64), axis=0)
+    z = z - np.median(z, axis=0)  # a bias is no reason to take targets for outliers
+    n, d = z.shape
+    # Nor is a wrong spread of all of them.
+    typical = np.median(np.sum(z**2, axis=1)) / (2.0 * float(gammaincinv(0.5 * d, 0.5)))
+    z = z / max(1.0, np.sqrt(typical))
+    squared = np.sum(z**2, axis=1)
+    far = squared > float(chdtri(d, _EXPECTED / n))
+    if np.mean(far) > _SHARE:
+        far = np.zeros(n, dtype=bool)
+    near = z[~far]
+    tails = -_in_errors(RadialTails(), near)  # positive where they are heavy
+    return FarRows(int(np.sum(far)), max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near))))
+
+
+def _in_errors(kernel: Any, z: np.ndarray) -> float:
+    """Sum of the features of Gaussian targets, in standard errors."""
+    f = kernel.features(z, -z)
+    return float(np.sum(f) / max(np.sqrt(np.sum(f**2)), np.finfo(float).tiny))
