@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ._lib.arrays import array_namespace, has_values, ignore_overflow
+from ._lib.arrays import array_namespace, has_values, ignore_overflow, like
 from ._lib.checks import as_generator, check_count
+from ._lib.covariates import as_covariates
 from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
@@ -17,6 +18,7 @@ from .resampling.nulls import Simulate
 from .results import CombinedResult
 from .views import View, default_views
 from .views.combine import shares_of
+from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
 from .views.judge import Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
@@ -36,6 +38,7 @@ def calibration_test(
     null: str | Null | None = "auto",
     groups: Any = None,
     horizon: int | None = None,
+    covariates: Any = None,
     memory: float | None = None,
     workers: int | Map | None = None,
     precision: str = "mixed",
@@ -72,7 +75,11 @@ def calibration_test(
         `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
-        comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error.
+        comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error. Two
+        views then look at whether errors follow those of the row observed last.
+    covariates : mapping, data frame or array of shape (n, q), optional
+        What else is known of each row when its prediction is made: numbers, dates or labels. For each of them two views
+        look for a bias and a wrong spread that follow it, such as a drift over time; they are part of the p-value.
     memory, workers, precision
         As for `kccsd_test`, for the views that compare pairs; the others are computed in this process.
     rng : seed or numpy.random.Generator, optional
@@ -137,14 +144,19 @@ def calibration_test(
     frame = replace(frame, clusters=options.clusters)
     if not has_values(frame.reference):
         raise TypeError("A p-value cannot be computed while JAX is tracing; call the test outside `jax.jit`.")
+    columns = {} if covariates is None else as_covariates(covariates, n)
+    functions = {name: like(functions_of(column, options.clusters), frame.targets) for name, column in columns.items()}
+    frame = replace(frame, covariates=functions)
     if views is None:
         chosen = default_views(predictions if coordinates is None else frame.predictions.dim)
+        chosen += serial_views(frame.predictions.dim) if frame.ordered else ()
     else:
         chosen = as_views(views, predictions, own_coordinates=coordinates is None)
+    chosen += covariate_views(columns, frame.predictions.dim)
     frames = {0.0: frame}
     for noise in (view.noise for view in chosen):
         if noise not in frames:
-            frames[noise] = replace(frame_of(predictions, y, noise), clusters=options.clusters)
+            frames[noise] = replace(frame_of(predictions, y, noise), clusters=options.clusters, covariates=functions)
     subject = Subject(predictions, coordinates, frames, n_resamples, null == "auto")
     failed: DrawsError | None = None
     try:
@@ -185,7 +197,7 @@ def calibration_test(
         warnings=(*results[0].warnings, *noticed),
         views=judged.views,
         seen=seen,
-        message=message_of(combined.pvalue, n, seen),
+        message=message_of(judged, n, seen),
         cannot_see=blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
     )
 

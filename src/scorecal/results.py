@@ -90,7 +90,11 @@ class CalibrationResult:
         """How the null distribution was found, and the Monte Carlo error of the p-value, in words."""
         error = f"; Monte Carlo error of the p-value {self.pvalue_error:.2g}" if self.pvalue_error else ""
         shared = f", one for each of {self.n_clusters} groups or blocks of rows" if self.n_clusters < self.n else ""
-        return f"Null distribution: {self.null}{shared}, {self.n_draws} draws{error}."
+        return f"Null distribution: {self._nulls}{shared}, {self.n_draws} draws{error}."
+
+    @property
+    def _nulls(self) -> str:
+        return self.null
 
     def _repr_html_(self) -> str:
         from .report.notebook import result_html
@@ -104,8 +108,8 @@ class ViewResult:
 
     Attributes
     ----------
-    name, sees : str
-        Name of the view, and the kind of miscalibration that it looks for.
+    name, sees, about : str
+        Name of the view, the kind of miscalibration that it looks for, and that flaw in a plain sentence.
     statistic : float
         Its U-statistic, or the largest of those of its features.
     pvalue : float
@@ -115,6 +119,8 @@ class ViewResult:
     null_distribution : ndarray, shape (n_resamples,)
     contributions : ndarray, shape (n,)
         Contribution of each row to the statistic.
+    null : str
+        How the null distribution of this view was found.
     """
 
     name: str
@@ -124,6 +130,8 @@ class ViewResult:
     adjusted_pvalue: float
     null_distribution: np.ndarray = field(repr=False)
     contributions: np.ndarray = field(repr=False)
+    about: str = field(default="", kw_only=True)
+    null: str = field(default="signs", kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +150,8 @@ class CombinedResult(CalibrationResult):
         Outcome of each view.
     seen : tuple of str
         Kinds of miscalibration for which there is evidence at the 5 % level, the clearest first: "bias",
-        "over-confidence", "under-confidence", "correlation", "dependence", "shape", "modes"; "any" alone where no
-        view names the kind; empty if not rejected.
+        "over-confidence", "under-confidence", "correlation", "dependence", "shape", "outliers", "modes", "covariates",
+        "serial"; "any" alone where no view names the kind; empty if not rejected.
     message : str
         The outcome in words.
     cannot_see : tuple of str
@@ -163,11 +171,17 @@ class CombinedResult(CalibrationResult):
         axes = new_axes(None, 2, figsize=(11, 1.0 + 0.28 * len(self.views)))
         return [draw(self, ax=ax) for draw, ax in zip((plot_null, plot_views), axes, strict=True)]
 
+    @property
+    def _nulls(self) -> str:
+        other = [view for view in self.views if view.null != self.null]
+        apart = " and ".join(f"{view.name!r}" for view in other)
+        return f"{self.null} ({other[0].null} for {apart})" if other else self.null
+
     def table(self) -> Table:
         """The views with their p-values, the clearest first."""
         views = sorted(self.views, key=lambda view: (view.adjusted_pvalue, view.pvalue))
-        rows = [(view.name, view.sees, view.pvalue, view.adjusted_pvalue) for view in views]
-        return table(("view", "for", "p-value", "adjusted"), rows)
+        rows = [(view.name, view.pvalue, view.adjusted_pvalue, view.about) for view in views]
+        return table(("view", "p-value", "adjusted", "looks for"), rows)
 
     def __str__(self) -> str:
         noticed = "\n".join(f"Warning: {sentence}" for sentence in self.warnings)

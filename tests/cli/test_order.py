@@ -56,6 +56,7 @@ def test_shuffled_rows_of_stations_give_the_same_as_sorted_ones(tmp_path, capsys
         *gaussian({name: values[np.argsort(columns["station"], kind="stable")] for name, values in columns.items()}),
         groups=np.sort(columns["station"]),
         horizon=2,
+        covariates={"day": np.array(columns["day"], "M8")[np.argsort(columns["station"], kind="stable")]},
         n_resamples=99,
         rng=0,
     )
@@ -83,7 +84,8 @@ def test_shuffled_rows_of_stations_give_the_same_as_sorted_ones(tmp_path, capsys
 )
 def test_times_are_dates_timestamps_or_numbers(tmp_path, capsys, times):
     columns = {**forecasts(len(DAYS)), "when": np.asarray(times)}
-    expected = sc.calibration_test(*gaussian(columns), horizon=1, n_resamples=99, rng=0)
+    when = {"when": np.arange(len(DAYS))}
+    expected = sc.calibration_test(*gaussian(columns), horizon=1, covariates=when, n_resamples=99, rng=0)
     backwards = {name: values[::-1] for name, values in columns.items()}
     found, _ = result(capsys, write(tmp_path / "a.csv", backwards), *ONE, "--time", "when")
     assert (found["pvalue"], found["statistic"]) == (expected.pvalue, pytest.approx(expected.statistic))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scorecal.experiments.power.grid import SIZES, cells_of, column_of, null_cells_of, situations
+from scorecal.experiments.power.grid import FITTED, OURS, SIZES, cells_of, column_of, null_cells_of, situations
 from scorecal.experiments.power.summary import summary
 from scorecal.experiments.power.tables import as_csv, as_markdown, from_csv
 from scorecal.experiments.sweep.sweep import Task, run_task
@@ -56,12 +56,24 @@ def test_tables_are_those_of_the_rates(rates):
     assert summary(rates, SIZES) in (FOLDER / "power.md").read_text()
 
 
-@pytest.mark.parametrize("flaw", ["scale 0.9", "modes, weight 0.7", "bounded, none", "skewed, location 0.2"])
-def test_this_code_gives_the_p_values_of_the_study(flaw):
-    """Of its first data sets, in three dimensions with n = 100."""
-    recorded = {
-        r["test"]: float(r["pvalue"]) for r in read("first.csv") if (r["flaw"], r["d"], r["n"]) == (flaw, "3", "100")
-    }
+CHANGED = pytest.mark.xfail(strict=True, reason="Recorded with the views before issue 20: the study is to be rerun.")
+
+
+@pytest.mark.parametrize(
+    ("flaw", "ours"),
+    [
+        ("scale 0.9", False),
+        ("modes, weight 0.7", False),
+        ("bounded, none", False),
+        ("skewed, location 0.2", False),
+        pytest.param("modes, weight 0.7", True, marks=CHANGED),
+        pytest.param("bounded, none", True, marks=CHANGED),
+    ],
+)
+def test_this_code_gives_the_p_values_of_the_study(flaw, ours):
+    """Of its first data sets, in three dimensions with n = 100: those of our test, or of the others."""
+    rows = [r for r in read("first.csv") if (r["flaw"], r["d"], r["n"]) == (flaw, "3", "100")]
+    recorded = {r["test"]: float(r["pvalue"]) for r in rows if (r["test"] in (OURS.name, FITTED.name)) == ours}
     row = next(row for row in situations() if (row.name, row.dim) == (flaw, 3))
     cells = [*cells_of([row], [100]), *null_cells_of([row], [100])]
     tests = {c.test.name: c.test for c in cells if c.test.name in recorded and c.test.name != "skce_test"}.values()

@@ -19,7 +19,7 @@ _OF_COLUMNS = ("mean", "std", "covariance", "target", "by", "group", "time", "dr
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """Predictions, targets, columns of `--by` and labels of `--group`, all in the order of `--time`.
+    """Predictions, targets, columns of `--by`, labels of `--group` and times, all in the order of `--time`.
 
     With them: how many rows were dropped, and what to say about the reading.
     """
@@ -28,6 +28,7 @@ class Input:
     y: np.ndarray
     by: Mapping[str, np.ndarray] | None
     groups: np.ndarray | None
+    time: Mapping[str, np.ndarray]
     n_dropped: int
     said: tuple[str, ...]
 
@@ -44,7 +45,7 @@ def read(chosen: argparse.Namespace) -> Input:
                 f"{chosen.file}: --null simulate draws targets from the predictions, which scores in an NPZ file do "
                 "not allow; leave it out, for random signs."
             )
-        return Input(*read_npz(chosen.file), None, None, 0, ())
+        return Input(*read_npz(chosen.file), None, None, {}, 0, ())
     given = [option for option in ("group", "time", "horizon") if getattr(chosen, option)]
     if chosen.null == "simulate" and given:
         raise InputError(
@@ -67,7 +68,8 @@ def read(chosen: argparse.Namespace) -> Input:
     table = in_time_order(table)
     mean, y = (np.stack([table.numbers[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
     groups = next(iter(table.group.values()), None)
-    return Input(_gaussian(table, mean, chosen, d), y, _shown_by(table) or None, groups, dropped.n, tuple(said))
+    by = _shown_by(table) or None
+    return Input(_gaussian(table, mean, chosen, d), y, by, groups, table.time, dropped.n, tuple(said))
 
 
 def _shown_by(table: Table) -> Mapping[str, np.ndarray]:

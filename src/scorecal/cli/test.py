@@ -76,8 +76,8 @@ def add_test(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="COL",
-        help="columns by which to look for regions with other errors: numbers, dates (2024-01-31) or labels; COL:label "
-        "takes numbers as labels (optional)",
+        help="columns that errors may follow, which the test looks for and by which regions are shown: numbers, dates "
+        "(2024-01-31) or labels; COL:label takes numbers as labels (optional)",
     )
     parser.add_argument(
         "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
@@ -91,7 +91,8 @@ def add_test(commands: Any) -> None:
     parser.add_argument(
         "--time",
         metavar="COL",
-        help="rows follow each other in the order of these dates, timestamps or numbers, and are sorted by them",
+        help="rows follow each other in the order of these dates, timestamps or numbers, and are sorted by them; the "
+        "test looks for a drift",
     )
     parser.add_argument(
         "--horizon",
@@ -139,7 +140,10 @@ def _test(chosen: argparse.Namespace) -> int:
                 "n_resamples": chosen.n_resamples,
                 "rng": chosen.seed,
             }
-            result = calibration_test(predictions, y, estimator=estimator, null=chosen.null, **shared)
+            covariates = {**given.time, **(given.by or {})}
+            result = calibration_test(
+                predictions, y, estimator=estimator, null=chosen.null, covariates=covariates, **shared
+            )
             noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
             result = replace(result, warnings=noticed)
             diagnosis = diagnose(predictions, y, covariates=given.by, names=chosen.target or None, **shared)

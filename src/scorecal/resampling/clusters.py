@@ -23,19 +23,21 @@ class Clusters:
     """Rows that share a sign, numbered in the order in which clusters first appear.
 
     `labels` (n,) are the clusters of the rows, integers from 0. `ordered` says that rows are in time order, within each
-    of the `series` (n,), integers from 0, or all in one series where these are None.
+    of the `series` (n,), integers from 0, or all in one series where these are None; and `horizon` how many rows ahead
+    these are forecasts.
     """
 
     labels: np.ndarray
     n_clusters: int
     ordered: bool
     series: np.ndarray | None = None
+    horizon: int = 1
 
     def within(self, rows: np.ndarray) -> "Clusters":
         """Return the clusters of some of the rows."""
         labels = _by_appearance(self.labels[rows])
         series = None if self.series is None else _by_appearance(self.series[rows])
-        return Clusters(labels, int(labels.max()) + 1, self.ordered, series)
+        return Clusters(labels, int(labels.max()) + 1, self.ordered, series, self.horizon)
 
     @property
     def least_pvalue(self) -> float:
@@ -80,7 +82,7 @@ def clusters_of(groups: Any, horizon: Any, n: int) -> Clusters | None:
             "rows."
         )
     labels = _blocks(np.zeros(n, dtype=np.int64) if series is None else series, min(length, n))
-    return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series)
+    return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series, horizon=int(horizon))
 
 
 def _blocks(series: np.ndarray, length: int) -> np.ndarray:
@@ -146,6 +148,19 @@ def _hashed(array: np.ndarray) -> np.ndarray:
         except TypeError:
             raise TypeError(f"`groups` must hold labels such as text or numbers, but row {i} has {label!r}.") from None
     return numbers
+
+
+def rows_before(clusters: Clusters, n: int) -> np.ndarray:
+    """Return for each of n ordered rows the one that was observed last when its forecast was made, -1 for none, (n,).
+
+    It is the row `horizon` earlier in the same series.
+    """
+    series = np.zeros(n, dtype=np.int64) if clusters.series is None else clusters.series
+    order, step = np.argsort(series, kind="stable"), clusters.horizon
+    found = np.full(n, -1)
+    same = series[order[step:]] == series[order[:-step]]
+    found[order[step:][same]] = order[:-step][same]
+    return found
 
 
 def _by_appearance(labels: np.ndarray) -> np.ndarray:

@@ -2,12 +2,14 @@
 
 from .default import default_views
 from .extremes import Largest
-from .row_kernels import Curves, Gain, Traits
+from .row_kernels import Covariate, Curves, ErrorsBefore, Gain, Traits
 from .view import KINDS, FrameFeatures, RowKernel, Shares, View
 
 __all__ = [
     "KINDS",
+    "Covariate",
     "Curves",
+    "ErrorsBefore",
     "FrameFeatures",
     "Gain",
     "Largest",

@@ -7,6 +7,7 @@ the size of each feature, so that one huge one hides all others; there, bounded 
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from .._lib.checks import check_count
@@ -22,6 +23,32 @@ from .view import Shares, View
 
 _NOISE = 1.0
 _TAPER = 6.0
+_ABOUT = {
+    "bias": "Targets lie to one side of the predictions.",
+    "spread": "Errors are larger, or smaller, than claimed.",
+    "skewness": "Errors are larger to one side than to the other.",
+    "tails": "Very large errors are too frequent, or too rare, for the spread.",
+    "outliers": "The largest error is too large, or too small.",
+    "share of outliers": "Too many errors are very large.",
+    "gain": "Predictions vary too much, or too little.",
+    "bias by traits": "Targets lie to one side where predictions are high, or wide.",
+    "spread by traits": "Errors are larger than claimed where predictions are high, or wide.",
+    "bias by curves": "Targets lie to one side over some range of the predictions.",
+    "spread by curves": "Errors are larger than claimed over some range of the predictions.",
+    "any, kernels": "Similar predictions are wrong in similar ways.",
+    "bias, common": "Targets lie to the same side in all dimensions.",
+    "bias, one dimension": "Targets lie to one side in one dimension.",
+    "spread, one dimension": "Errors are larger, or smaller, than claimed in one dimension.",
+    "skewness, one dimension": "Errors are larger to one side in one dimension.",
+    "tails, each dimension": "Very large errors of a dimension are too frequent, or too rare.",
+    "correlation": "Errors of dimensions go together more, or less, than claimed.",
+    "correlation, one pair": "Errors of two dimensions go together more, or less, than claimed.",
+    "spread, component": "Errors are larger, or smaller, than those of the nearest component.",
+    "tails, component": "Very large errors are too frequent, or too rare, for the nearest component.",
+    "weights of components": "Components hold more, or fewer, targets than their weights say.",
+    "modes, location": "Modes have the wrong weights, seen by their mean after adding noise.",
+    "modes, spread": "Modes have the wrong weights, seen by their spread after adding noise.",
+}
 
 
 def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
@@ -51,6 +78,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
     check_count("dim", dim, also=" or predictions")
     one, bounded = Constant(), BoundedRadial(3.0 * dim)
     whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly
+    own: dict[str, Any] = {"coordinates": "marginal"}
     # The bandwidth is the typical distance of two standard Gaussian targets.
     views = [
         View("bias", "bias", one, weight=6.0 if dim == 1 else 2.0, bounded=Rank(1)),
@@ -62,14 +90,14 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         View("gain", "dependence", one, Gain(), weight=3.0),
         View("bias by traits", "dependence", one, Traits(), weight=1.5),
         View("spread by traits", "dependence", bounded, Traits(), weight=1.5),
-        View("bias by curves", "dependence", one, Curves(own=True), coordinates="marginal"),
+        View("bias by curves", "dependence", one, Curves(own=True), **own),
         View("spread by curves", "dependence", bounded, Curves()),
         View("any, kernels", "any", Gaussian(math.sqrt(2.0 * dim)), GFD()),
     ]
     if dim > 1:
-        alone: dict[str, Any] = {"coordinates": "marginal", "largest": True}
+        alone = own | {"largest": True}
         views += [
-            View("bias, common", "bias", Hermite(1, common=True), coordinates="marginal", weight=3.0),
+            View("bias, common", "bias", Hermite(1, common=True), weight=3.0, **own),
             View("bias, one dimension", "bias", one, weight=2.5, bounded=Rank(1), **alone),
             View("spread, one dimension", "confidence", Hermite(2), weight=2.0, bounded=Rank(2), **alone),
             View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), **alone),
@@ -78,15 +106,16 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
             View("correlation, one pair", "correlation", Cross(), largest=True, weight=3.0),
         ]
     if components:
+        of_component: dict[str, Any] = {"coordinates": "component"}
         views += [
-            View("spread, component", "confidence", bounded, coordinates="component", weight=6.0),
-            View("tails, component", "shape", RadialTails(), coordinates="component", weight=2.0),
-            View("weights of components", "modes", Shares(), coordinates="component", weight=2.0),
+            View("spread, component", "confidence", bounded, weight=6.0, **of_component),
+            View("tails, component", "shape", RadialTails(), weight=2.0, **of_component),
+            View("weights of components", "modes", Shares(), weight=2.0, **of_component),
         ]
     if several_modes:
         weight = 2.0 if components else 4.0
         views += [
-            View("modes, location", "modes", one, coordinates="marginal", largest=True, noise=_NOISE, weight=weight),
+            View("modes, location", "modes", one, largest=True, noise=_NOISE, weight=weight, **own),
             View("modes, spread", "modes", bounded, noise=_NOISE),
         ]
-    return tuple(views)
+    return tuple(replace(view, about=_ABOUT[view.name]) for view in views)

@@ -1,5 +1,6 @@
 """Targets and scores in the coordinates of the views, and what views know of the predictions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,12 +14,14 @@ from ..coordinates.locate import locate
 from ..coordinates.mapped import in_widest_dtype
 from ..coordinates.whiten import Whitening, whitening_of
 from ..predictions import Predictions
-from ..resampling.clusters import Clusters
+from ..resampling.clusters import Clusters, rows_before
 from .ranks import legendre_curves, ranks_of, ranks_so_far
 from .so_far import locations_so_far, mean_so_far
 
 N_NOISE_DRAWS = 16  # of the noise of each target
 _ROUNDING = 1e-6  # curves with a mean square of less do not vary
+_ORDERS = (2, 3, 4)  # of curves; linear functions are among the traits
+_MOST_BEFORE = 2.5  # standard deviations
 _NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
 
 
@@ -33,6 +36,7 @@ class ViewFrame:
     coordinates: str
     rounding: float  # traits of predictions that vary by less, in units of the frame, do not vary
     clusters: Clusters | None = None  # if these say that rows are in time order, traits look back only
+    covariates: Mapping[str, Array] = field(default_factory=dict)  # functions of each, (n, t), by name
     grams: dict[str, Any] = field(default_factory=dict)  # of kernels between predictions, by view
 
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
@@ -137,7 +141,7 @@ class ViewFrame:
         found = np.zeros((*columns.shape, 3))
         for k in np.flatnonzero(varies):
             ranks = ranks_so_far(columns[:, k], self._series) if self.ordered else ranks_of(columns[:, k])
-            curves = legendre_curves(ranks)
+            curves = legendre_curves(ranks, _ORDERS)
             if not self.ordered:  # with ties, ranks are not uniform
                 curves = curves - np.mean(curves, axis=0)
                 size = np.sqrt(np.mean(curves**2, axis=0))
@@ -170,6 +174,26 @@ class ViewFrame:
             "whitened": times(self.whitening.inverse_root, self.location),
             "marginal": gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0)),
         }
+
+    @cached_property
+    def errors_before(self) -> Array:
+        """Targets, in units of their predictions, of the rows observed last before each row of ordered ones, (n, d).
+
+        Far ones count as less far, so that none decides alone; 0 where there is no such row.
+        """
+        assert self.clusters is not None
+        before = rows_before(self.clusters, self.reference.shape[0])
+        errors = array_namespace(self.targets).mean(self.marginal[0], axis=0)
+        xp = array_namespace(errors)
+        found = xp.take(errors, xp.asarray(np.maximum(before, 0), device=device_of(errors)), axis=0)
+        return xp.clip(found, -_MOST_BEFORE, _MOST_BEFORE) * like((before >= 0)[:, None], errors)
+
+    @cached_property
+    def sizes_before(self) -> Array:
+        """Mean squares of the `errors_before`, less those of the rows so far, (n, 1)."""
+        xp = array_namespace(self.errors_before)
+        squares = xp.mean(self.errors_before**2, axis=1, keepdims=True)
+        return squares - mean_so_far(squares, self._series)
 
     @cached_property
     def component(self) -> tuple[Array, Array, Array]:

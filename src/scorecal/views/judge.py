@@ -95,7 +95,9 @@ def judge(
     )
     own_null = (replace(draws, raised=1.0).kept(result.null_distribution) for result in results)
     of_views = tuple(
-        ViewResult(view.name, view.sees, r.statistic, own, adjusted, kept, r.contributions)
+        ViewResult(
+            view.name, view.sees, r.statistic, own, adjusted, kept, r.contributions, about=view.about, null=r.null
+        )
         for view, r, own, adjusted, kept in zip(used, results, combined.own, combined.adjusted, own_null, strict=True)
     )
     return Judged(used, results, combined, of_views, draws)

@@ -14,6 +14,7 @@ from .extremes import Largest
 from .far_rows import far_rows_in
 from .frame import ViewFrame
 from .judge import Judged
+from .row_kernels import Covariate
 from .second_moments import Spread, spread_in
 from .view import View
 
@@ -32,6 +33,8 @@ _WORDS = {
     "shape": "the predictions have the wrong shape: skewness or tails",
     "outliers": "a few targets are outliers: they lie farther off than the predictions allow",
     "modes": "the predictions give their modes the wrong weights",
+    "covariates": "miscalibration depends on {covariates}",
+    "serial": "errors follow those of the rows before",
     "any": "none of the views names the kind",
 }
 
@@ -40,6 +43,8 @@ _SHORT = {
     "dependence": "dependence on the prediction",
     "shape": "wrong shape",
     "modes": "wrong weights of modes",
+    "covariates": "dependence on {covariates}",
+    "serial": "dependence on the errors before",
 }
 
 
@@ -131,12 +136,22 @@ def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, flo
     return found
 
 
-def message_of(pvalue: float, n: int, seen: tuple[str, ...]) -> str:
+def message_of(judged: Judged, n: int, seen: tuple[str, ...]) -> str:
     """The outcome of the test in one or two sentences."""
+    outcome = f"(p = {judged.combined.pvalue:.3g}, n = {n})"
     if not seen:
-        return f"Calibration is not rejected (p = {pvalue:.3g}, n = {n})."
-    also = f" Also seen: {', '.join(_SHORT.get(kind, kind) for kind in seen[1:])}." if len(seen) > 1 else ""
-    return f"Calibration is rejected (p = {pvalue:.3g}, n = {n}): {_WORDS[seen[0]]}.{also}"
+        return f"Calibration is not rejected {outcome}."
+    names = _covariates_in(judged)
+    also = ", ".join(_SHORT.get(kind, kind).format(covariates=names) for kind in seen[1:])
+    first = _WORDS[seen[0]].format(covariates=names)
+    return f"Calibration is rejected {outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
+
+
+def _covariates_in(judged: Judged) -> str:
+    """Names of the covariates of the views with evidence, the clearest first."""
+    both = sorted(zip(judged.views, judged.used, strict=True), key=lambda each: each[0].adjusted_pvalue)
+    kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= _LEVEL]
+    return " and ".join(dict.fromkeys(kernel.name for kernel in kernels if isinstance(kernel, Covariate)))
 
 
 def _kind(view: View, size: float, spread: Spread) -> str:

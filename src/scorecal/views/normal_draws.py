@@ -28,7 +28,8 @@ from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .dense_pairs import DensePairs
 from .extremes import Largest, evidence_in
 from .frame import ViewFrame
-from .row_kernels import Gain, is_linear, raised, sums_of_table, units_of_rows
+from .row_kernels import Gain, is_linear
+from .row_sums import raised, sums_of_table, units_of_rows
 from .view import FrameFeatures, RowKernel, View
 
 _FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 8

@@ -1,5 +1,7 @@
 """Ranks of predictions, and smooth curves of them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 _MOST_KNOTS = 10**5  # of many rows, ranks are those among a subset: features stay sums over rows
@@ -43,9 +45,9 @@ def _ranks_so_far(values: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def legendre_curves(ranks: np.ndarray) -> np.ndarray:
-    """Return normalised Legendre polynomials of order 2, 3 and 4 of ranks in (0, 1), (n, 3)."""
+def legendre_curves(ranks: np.ndarray, orders: Sequence[int]) -> np.ndarray:
+    """Return normalised Legendre polynomials of these orders of ranks in (0, 1), (n, orders)."""
     from numpy.polynomial import legendre
 
-    orders = np.array([2, 3, 4])
-    return np.asarray(legendre.legvander(2.0 * ranks - 1.0, 4)[:, orders] * np.sqrt(2.0 * orders + 1.0))
+    chosen = np.asarray(orders)
+    return np.asarray(legendre.legvander(2.0 * ranks - 1.0, max(orders))[:, chosen] * np.sqrt(2.0 * chosen + 1.0))

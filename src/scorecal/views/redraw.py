@@ -32,7 +32,8 @@ from .evaluate import evaluate
 from .extremes import Largest
 from .frame import N_NOISE_DRAWS, ViewFrame, noise_source
 from .normal_draws import NormalDraws, normal_draws
-from .row_kernels import is_linear, sums_of_stack
+from .row_kernels import is_linear
+from .row_sums import sums_of_stack
 from .view import FrameFeatures, RowKernel, Shares, View
 
 _FLOATS_AT_ONCE = 2**18  # few enough for the features of a view to stay in the cache

@@ -16,7 +16,7 @@ from .extremes import Largest
 from .frame import ViewFrame
 from .row_kernels import OWN, Gain
 
-KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "any")
+KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "covariates", "serial", "any")
 _LEAST_IN_COMPONENT = 5.0  # variance of the number of its targets, from which on signs hold their level
 _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
 
@@ -103,6 +103,8 @@ class View:
     bounded : kernel of finite rank, optional
         Takes the place of `target_kernel` where null draws come from random signs: these keep the size of every
         feature, so that a huge one of a far target hides all others.
+    about : str
+        The flaw that it sees, in a plain sentence, which is printed beside its name.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class View:
     noise: float = 0.0
     weight: float = 1.0
     bounded: FiniteRank | None = None
+    about: str = ""
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -166,7 +169,7 @@ class View:
                 raise ValueError("`Largest` is for whitened coordinates, alone and without noise.")
             return
         if getattr(between, "form", None) == OWN and self.coordinates != "marginal":
-            raise ValueError("`Curves(own=True)` are for marginal coordinates, one dimension at a time.")
+            raise ValueError(f"`{between}` is for marginal coordinates, one dimension at a time.")
         if not self.finite_rank:
             if isinstance(between, RowKernel):
                 raise TypeError(

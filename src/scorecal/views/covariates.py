@@ -1,0 +1,109 @@
+"""Views of what predictions do not say of a row, but what may tell where they are wrong.
+
+Of a covariate, smooth curves of its ranks multiply features, or a function for each label; of ordered rows they look
+back only, as all that multiplies features does, and errors of earlier rows multiply features as well.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from .._lib.covariates import is_label
+from ..resampling.clusters import Clusters
+from ..statistics.test_functions import BoundedRadial, Constant
+from .ranks import legendre_curves, ranks_of, ranks_so_far
+from .row_kernels import Covariate, ErrorsBefore
+from .view import View
+
+_ORDERS = (1, 2, 3, 4)
+_MOST_LABELS = 100  # the others, which are rarer, are taken together
+_FEWEST_OF_LABEL = 2  # rows: of one row alone there are no pairs
+_WEIGHT, _WEIGHT_OF_ALL, _WEIGHT_OF_SERIAL = 3.0, 6.0, 2.0
+
+
+def covariate_views(covariates: Mapping[str, np.ndarray], dim: int) -> tuple[View, ...]:
+    """Return two views for each covariate, whose weights are smaller if there are many."""
+    weight = min(_WEIGHT, _WEIGHT_OF_ALL / max(1, len(covariates)))
+    views = []
+    for name, column in covariates.items():
+        between, one_of_them = Covariate(name), is_label(column)
+        where = "for some value" if one_of_them else "over some range"
+        bias = View(
+            f"bias by {name}",
+            "covariates",
+            Constant(),
+            between,
+            "marginal",
+            one_of_them,
+            weight=weight,
+            about=f"Targets lie to one side {where} of {name}.",
+        )
+        spread = replace(
+            bias,
+            name=f"spread by {name}",
+            target_kernel=BoundedRadial(3.0 * dim),
+            coordinates="whitened",
+            about=f"Errors are larger than claimed {where} of {name}.",
+        )
+        views += [bias, spread]
+    return tuple(views)
+
+
+def serial_views(dim: int) -> tuple[View, ...]:
+    """Return the views of ordered rows that look for errors that follow each other."""
+    return (
+        View(
+            "bias by errors before",
+            "serial",
+            Constant(),
+            ErrorsBefore(own=True),
+            "marginal",
+            weight=_WEIGHT_OF_SERIAL,
+            about="Errors have the sign of the error before, or the opposite one.",
+        ),
+        View(
+            "spread by errors before",
+            "serial",
+            BoundedRadial(3.0 * dim),
+            ErrorsBefore(),
+            weight=_WEIGHT_OF_SERIAL,
+            about="Errors are larger than claimed after large, or small, errors.",
+        ),
+    )
+
+
+def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
+    """Return functions of a covariate, (n, t), of mean zero over the rows, or the rows so far; t = 0 if all are alike."""
+    ordered = clusters is not None and clusters.ordered
+    series = clusters.series if ordered and clusters is not None else None
+    if is_label(column):
+        return _of_labels(column, ordered)
+    numbers = column.astype(np.int64) if column.dtype.kind == "M" else column.astype(np.float64)
+    if np.min(numbers) == np.max(numbers):
+        return np.zeros((len(numbers), 0))
+    back_only = ordered and not _never_falls(numbers, series)
+    curves = legendre_curves(ranks_so_far(numbers, series) if back_only else ranks_of(numbers), _ORDERS)
+    return curves if back_only else curves - np.mean(curves, axis=0)
+
+
+def _never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
+    """Return whether a covariate is a clock, whose ranks say nothing of errors to come."""
+    order = np.arange(len(numbers)) if series is None else np.argsort(series, kind="stable")
+    falls = np.diff(numbers[order]) < 0
+    if series is not None:
+        falls &= np.diff(series[order]) == 0
+    return not np.any(falls)
+
+
+def _of_labels(column: np.ndarray, ordered: bool) -> np.ndarray:
+    """Return the indicator of each label less its share, of the rows so far if rows are ordered, (n, t)."""
+    _, labels, counts = np.unique(column.astype(str), return_inverse=True, return_counts=True)
+    often = np.argsort(-counts, kind="stable")[:_MOST_LABELS]
+    often = often[counts[often] >= _FEWEST_OF_LABEL]
+    if len(counts) == 1 or not len(often):
+        return np.zeros((len(column), 0))
+    indicators = (labels[:, None] == often[None, :]).astype(np.float64)
+    n_so_far = np.arange(1.0, len(column) + 1.0)[:, None]
+    shares = np.cumsum(indicators, axis=0) / n_so_far if ordered else np.mean(indicators, axis=0)
+    return np.asarray(indicators - shares)
