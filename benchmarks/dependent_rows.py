@@ -72,6 +72,8 @@ LEVEL: dict[str, Callable[[np.random.Generator], Made]] = {
     "random walk, one step ahead, n = 200": lambda rng: autoregression(200, 1, 1.0, rng),
     "autoregression .8, one step ahead, n = 200": lambda rng: autoregression(200, 1, 0.8, rng),
     "GARCH(1, 1), one step ahead, n = 200": lambda rng: garch(200, rng),
+    "random walk, one step ahead, n = 1000": lambda rng: autoregression(1000, 1, 1.0, rng),
+    "GARCH(1, 1), one step ahead, n = 1000": lambda rng: garch(1000, rng),
     **{
         f"groups of {m}, correlation {rho:g}, n = 400": lambda rng, m=m, rho=rho: clusters(400, m, rho, rng)
         for m in (5, 10)
@@ -109,6 +111,8 @@ def rejections(make: Callable, test: str, flaw: tuple[float, float], repeats: in
         mean, sd, errors, arguments = make(np.random.default_rng(seed))
         predictions = sc.Gaussian(mean - flaw[0] * sd, flaw[1] * sd)
         arguments = arguments if told else {}
+        if "horizon" in arguments and test == "calibration_test":
+            arguments = arguments | {"covariates": {"row": np.arange(len(mean))}}  # which drift they look for
         result = TESTS[test](
             predictions, mean + sd * errors, null="signs", n_resamples=N_RESAMPLES, rng=seed, **arguments
         )
