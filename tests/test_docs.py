@@ -14,6 +14,8 @@ from pyarrow import parquet
 
 import scorecal as sc
 from scorecal.cli import main
+from scorecal.views import default_views
+from scorecal.views.covariates import covariate_views, serial_views
 
 ROOT = Path(__file__).parent.parent
 THEORY, API = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("theory.md", "api.md"))
@@ -128,3 +130,23 @@ def test_the_page_of_real_data_has_at_least_eight_sets_with_several_models_each(
     assert len(tables) >= 8
     assert min(tables) >= 2
     assert "real_data.md" in (ROOT / "docs" / "real_data.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_views_has_the_sentence_and_the_weight_of_each():
+    page = (ROOT / "docs" / "calibration_test.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ]+) \| ([^|]+\.) \| .* \| ([^|]+) \|$", page, re.MULTILINE)
+    listed = {name: (about, weights) for name, about, weights in rows}
+    views = [
+        *default_views(1),
+        *default_views(3),
+        *default_views(1, several_modes=True),
+        *default_views(3, several_modes=True, components=True),
+        *serial_views(1),
+        *covariate_views({"NAME": np.arange(3.0)}, 1),
+    ]
+    assert {view.name for view in views} == listed.keys()
+    for view in views:
+        about, weights = listed[view.name]
+        assert view.about == about
+        lighter = view.name in ("spread", "tails") and "then less" in listed["spread, component"][1]
+        assert lighter or float(view.weight) in [float(number) for number in re.findall(r"[\d.]+", weights)]

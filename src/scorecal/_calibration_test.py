@@ -69,8 +69,9 @@ def calibration_test(
     null : {"auto", "signs", "simulate"}, a value of `nulls`, or an object with the method of `nulls.Null`
         How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
-        rows are few: up to 500 for Gaussians, 200 for others, and 100 for those that have scores only. With `groups`
-        or `horizon`, with another estimator than "complete", and for posteriors of sbi it means signs. P-values by
+        rows are few: n d up to 10,000 for Gaussians, 200 rows for others, and 100 for those that have scores only; of
+        more than 100 rows, views that compare pairs are judged by signs. With `groups` or `horizon`, with another
+        estimator than "complete", and for posteriors of sbi it means signs. P-values by
         signs of fewer than 50 rows are raised, but for Gaussians, since signs of few rows mistake skewness for bias.
         `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon

@@ -74,7 +74,7 @@ def serial_views(dim: int) -> tuple[View, ...]:
 
 
 def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
-    """Return functions of a covariate, (n, t), of mean zero over the rows, or the rows so far; t = 0 if all are alike."""
+    """Return functions of a covariate, (n, t), of mean zero over the rows, or those so far; t = 0 if all are alike."""
     ordered = clusters is not None and clusters.ordered
     series = clusters.series if ordered and clusters is not None else None
     if is_label(column):

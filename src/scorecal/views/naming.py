@@ -202,6 +202,8 @@ def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws:
     n_left_out = int(np.sum(frame.whitening.unfitted)) if any(v.coordinates != "natural" for v in used) else 0
     if n_left_out:
         spots.append(f"{n_left_out} of {n} predictions, to whose scores no spread could be fitted.")
+    if not any(isinstance(view.target_kernel, Largest) for view in used):
+        spots.append("a few outliers among many rows: no view looks at the largest error.")
     noisy = isinstance(predictions, Noised) or any(view.noise for view in used)
     if not isinstance(predictions, Gaussian) and not noisy:
         spots.append("the weights of modes that are far apart, should predictions have several.")

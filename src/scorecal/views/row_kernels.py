@@ -96,7 +96,9 @@ class Covariate(_Linear):
 
     def differs(self, frame: ViewFrame) -> bool:
         if self.name not in frame.covariates:
-            raise ValueError(f"`covariates` must hold {self.name!r}, for which a view asks; it has {[*frame.covariates]}.")
+            raise ValueError(
+                f"`covariates` must hold {self.name!r}, for which a view asks; it has {[*frame.covariates]}."
+            )
         return bool(frame.covariates[self.name].shape[1])
 
     def weights(self, frame: ViewFrame, coordinates: str) -> Array:
