@@ -63,9 +63,9 @@ def main() -> None:
     lines = [
         "# Efficiency",
         "",
-        f"`python benchmarks/efficiency.py --repeats {repeats}`: power at level .05, n = {N}, Gaussian predictions, seeds",
-        "from 0; and the share of rows with which the ideal two-sided test for this flaw alone has the same power,",
-        "with its standard error.",
+        f"`python benchmarks/efficiency.py --repeats {repeats}`: power at level .05 and n = {N}, for Gaussian",
+        "predictions, seeds from 0; and the share of rows with which the ideal two-sided test for this flaw alone has",
+        "the same power, with its standard error.",
         "",
         "| flaw | d | `calibration_test` | ideal test | efficiency |",
         "|---|---|---|---|---|",
