@@ -17,9 +17,8 @@ _MOST_NUMBERS_OF_GAUSSIANS, MOST_ROWS = 10**4, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
-# Of signs, a p-value of .2 then has an error of .009. Tables, which tests share, need more: what is rejected because of
-# one of them is rejected in all. Fewer where more cost more than a quarter of a second.
-_ENOUGH_DRAWS, _ENOUGH_SIGNS = 5000, 2000
+# A p-value of .2 then has an error of .009. Fewer where so many cost more than a quarter of a second.
+_ENOUGH_DRAWS = 2000
 _MOST_OF_TABLES, _MOST_OF_SIGNS = (2 * 10**6, 10**8), (10**9, 6 * 10**9)  # numbers, and pairs of rows, times draws
 # With so many rows signs hold their level whatever the scores; p-values of fewer are raised by this for each missing.
 _ENOUGH_ROWS, _PER_MISSING_ROW = 50, 0.15
@@ -66,5 +65,4 @@ def draws_per_resample(null: Any, n_resamples: int, n: int, d: int) -> int:
     numbers, pairs = _MOST_OF_SIGNS if isinstance(null, RandomSigns) else _MOST_OF_TABLES
     pairs = _MOST_OF_SIGNS[1] if pairs_by_signs(n) else pairs
     affordable = min(numbers // (n * d * max(1, d // 2)), pairs // n**2)  # correlations are d^2 numbers
-    enough = _ENOUGH_SIGNS if isinstance(null, RandomSigns) else _ENOUGH_DRAWS
-    return max(1, min(enough, affordable) // (n_resamples + 1))
+    return max(1, min(_ENOUGH_DRAWS, affordable) // (n_resamples + 1))

@@ -11,7 +11,7 @@ freedom, n = 200, is rejected at level .01 in 76 % of data sets by order 4, in p
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .._lib.arrays import Array, array_namespace, like
 from .._lib.checks import check_count, check_positive, check_share
@@ -43,7 +43,8 @@ class Hermite:
 
     def features(self, targets: Array, scores: Array) -> Array:
         xp = array_namespace(targets)
-        before, last = 0.0 * targets, xp.ones_like(targets)  # He_{k-2} and He_{k-1}
+        before: Any = 0.0  # He_{k-2} and He_{k-1}
+        last: Any = 1.0
         for k in range(1, self.order):
             before, last = last, targets * last - (k - 1.0) * before
         slope = (self.order - 1.0) * before

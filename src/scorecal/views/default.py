@@ -38,6 +38,7 @@ _ABOUT = {
     "any, kernels": "Similar predictions are wrong in similar ways.",
     "bias, common": "Targets lie to the same side in all dimensions.",
     "bias, one dimension": "Targets lie to one side in one dimension.",
+    "gain, one dimension": "Predictions vary too much, or too little, in one dimension.",
     "spread, one dimension": "Errors are larger, or smaller, than claimed in one dimension.",
     "skewness, one dimension": "Errors are larger to one side in one dimension.",
     "tails, each dimension": "Very large errors of a dimension are too frequent, or too rare.",
@@ -99,6 +100,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         views += [
             View("bias, common", "bias", Hermite(1, common=True), weight=3.0, **own),
             View("bias, one dimension", "bias", one, weight=2.5, bounded=Rank(1), **alone),
+            View("gain, one dimension", "dependence", one, Gain(own=True), weight=3.0, **alone),
             View("spread, one dimension", "confidence", Hermite(2), weight=2.0, bounded=Rank(2), **alone),
             View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), **alone),
             View("tails, each dimension", "shape", Hermite(4, common=True, taper=_TAPER)),

@@ -150,7 +150,7 @@ class NormalDraws:
             if together and kernel == Hermite(1, common=True) and not isinstance(view.distribution_kernel, RowKernel):
                 square = np.sum(np.sum(self.rotation, axis=1) ** 2) / d  # type: ignore[arg-type]
                 found[view.name] = Units(np.array([square]), np.zeros(1))
-            elif together and (getattr(kernel, "common", False) or type(view.distribution_kernel) is Gain):
+            elif together and (getattr(kernel, "common", False) or view.distribution_kernel == Gain()):
                 few = max(_FEWEST_FOR_UNITS, _FLOATS_FOR_UNITS // (n * d))
                 table = table_of(n, d, few, seed, _OF_UNITS)
                 sums = (self._sums(view, table, self._rotated(table), power) for power in (2, 3))

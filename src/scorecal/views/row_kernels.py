@@ -68,15 +68,25 @@ class Gain(_Linear):
     """The operator-valued kernel m m' of the predictions' locations m, beside the constant kernel on targets.
 
     It sees predicted locations that vary too much or too little: whether targets regressed on them have slope 1.
+
+    Parameters
+    ----------
+    own : bool
+        Whether each dimension has a slope of its own; if not, all have one in common.
     """
 
-    form: ClassVar[str] = ALONG
+    own: bool = False
+
+    @property
+    def form(self) -> str:
+        return OWN if self.own else ALONG
 
     def differs(self, frame: ViewFrame) -> bool:
         return not frame.alike
 
     def weights(self, frame: ViewFrame, coordinates: str) -> Array:
-        return frame.directions[coordinates]
+        directions = frame.directions[coordinates]
+        return directions[..., None] if self.own else directions
 
 
 @dataclass(frozen=True)
