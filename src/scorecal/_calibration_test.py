@@ -153,7 +153,7 @@ def calibration_test(
         chosen += serial_views(frame.predictions.dim) if frame.ordered else ()
     else:
         chosen = as_views(views, predictions, own_coordinates=coordinates is None)
-    chosen += covariate_views(columns, frame.predictions.dim)
+    chosen += covariate_views(columns, frame.predictions.dim, chosen)
     frames = {0.0: frame}
     for noise in (view.noise for view in chosen):
         if noise not in frames:
