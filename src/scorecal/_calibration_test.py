@@ -23,7 +23,7 @@ from .views.frame import ViewFrame, frame_of
 from .views.judge import Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import DrawsError
-from .views.view import as_views
+from .views.view import as_views, for_signs
 
 
 @ignore_overflow
@@ -153,7 +153,7 @@ def calibration_test(
         chosen += serial_views(frame.predictions.dim) if frame.ordered else ()
     else:
         chosen = as_views(views, predictions, own_coordinates=coordinates is None)
-    chosen += covariate_views(columns, frame.predictions.dim)
+    chosen += covariate_views(columns, frame.predictions.dim, chosen)
     frames = {0.0: frame}
     for noise in (view.noise for view in chosen):
         if noise not in frames:
@@ -172,8 +172,8 @@ def calibration_test(
     if combined.pvalue <= 0.05:
         by_signs = None
         if isinstance(options.null, Simulate):
-            signs = replace(options, null=RandomSigns())
-            by_signs = judge(subject, chosen, signs, generator, for_words=True)
+            signs, signed = replace(options, null=RandomSigns()), for_signs(judged.used, predictions)
+            by_signs = judge(subject, signed, signs, generator, for_words=True) if signed else None
         seen = seen_by(judged, frame, by_signs)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 
 def as_covariates(given: Any, n: int) -> dict[str, np.ndarray]:
-    """Return columns (n,) by name, of a mapping, a data frame or an array: numbers, datetime64[us] or texts."""
+    """Return columns (n,) by name, of a mapping, a data frame or an array: numbers, datetime64[us] or texts.
+
+    Durations are numbers of microseconds.
+    """
     if not isinstance(given, Mapping) and not hasattr(given, "columns"):
         table = np.asanyarray(given)  # with its mask, if it has one
         table = table[:, None] if table.ndim == 1 else table
@@ -18,10 +23,12 @@ def as_covariates(given: Any, n: int) -> dict[str, np.ndarray]:
             )
         given = {f"x_{k + 1}": column for k, column in enumerate(table.T)}
     columns = {str(name): given[name] for name in given}
+    if len(columns) < len(list(given)):
+        raise ValueError(f"`covariates` must have different names, but are called {[*map(str, given)]}.")
     for name, column in columns.items():
         if isinstance(column, np.ma.MaskedArray):
             raise TypeError(f"`covariates` must not be masked, but {name!r} is; drop or fill the masked rows first.")
-    columns = {name: np.asarray(column) for name, column in columns.items()}
+    columns = {name: _as_numbers(np.asarray(column)) for name, column in columns.items()}
     for name, column in columns.items():
         if column.shape != (n,):
             raise ValueError(
@@ -39,6 +46,19 @@ def is_label(column: np.ndarray) -> bool:
     return column.dtype.kind not in "fiuM" or (column.dtype.kind != "M" and len(np.unique(column)) <= 2)
 
 
+def _as_numbers(column: np.ndarray) -> np.ndarray:
+    """Return durations, and numbers that are held as objects, as numbers; None and NaN among them are NaN."""
+    if column.dtype.kind == "m":
+        return np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "us"))
+    if column.dtype.kind != "O" or column.ndim != 1:
+        return column
+    missing = [value is None or isinstance(value, float) and value != value for value in column]
+    numbers = [isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in column]
+    if all(missing) or not all(known or none for known, none in zip(numbers, missing, strict=True)):
+        return column
+    return np.array([np.nan if none else float(value) for value, none in zip(column, missing, strict=True)])
+
+
 def _numbers_times_or_labels(name: str, column: np.ndarray) -> np.ndarray:
     if column.dtype.kind in "fiu":
         return column
@@ -48,7 +68,8 @@ def _numbers_times_or_labels(name: str, column: np.ndarray) -> np.ndarray:
 
 def as_times(name: str, column: np.ndarray) -> np.ndarray | None:
     """The column as datetime64[us], in UTC where it has time zones; None if it holds no dates or times."""
-    if column.dtype.kind == "O" and len(column) and all(isinstance(value, date) for value in column):
+    moments = [value for value in column if value is not None] if column.dtype.kind == "O" else []
+    if moments and all(isinstance(value, date) for value in moments):
         times = np.array([_moment(value) for value in column], dtype="datetime64[us]")
     elif column.dtype.kind == "M":
         times = column
@@ -68,7 +89,7 @@ def as_times(name: str, column: np.ndarray) -> np.ndarray | None:
 
 def _moment(value: Any) -> np.datetime64:
     """The date or time without its zone."""
-    if value != value:  # as a data frame has it
+    if value is None or value != value:  # the latter as a data frame has it
         return np.datetime64("NaT")
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)

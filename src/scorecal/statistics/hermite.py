@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from .._lib.arrays import Array, array_namespace, like
 from .._lib.checks import check_count, check_positive, check_share
+from .test_functions import tapered
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Hermite:
         slope = (self.order - 1.0) * before
         if self.taper is not None:
             weight = xp.exp(-0.5 / self.taper * targets**2) / math.sqrt(math.factorial(self.order))
-            found = weight * ((scores - targets / self.taper) * last + slope)
+            found = tapered(weight, (scores - targets / self.taper) * last + slope)
         else:
             found = (scores * last + slope) / math.sqrt(math.factorial(self.order))
         return xp.sum(found, axis=1, keepdims=True) / math.sqrt(targets.shape[1]) if self.common else found
@@ -61,7 +62,7 @@ class RadialTails:
     """The test function ``exp(-|y|^2 / (2 c)) (|y|^2 - d - 2) y``, with c = `taper` (d + 2). Sees tails, not spread.
 
     Without the exponential, its feature would be a fourth moment, less what the spread explains. In one dimension it is
-    `Hermite(4)`, but for its scale.
+    `Hermite(4, taper=3 * taper)`, but for its scale.
 
     Parameters
     ----------
@@ -80,8 +81,7 @@ class RadialTails:
         squared = xp.sum(targets**2, axis=1, keepdims=True)
         along = xp.sum(scores * targets, axis=1, keepdims=True)
         inner = squared - (d + 2.0)
-        # Where |y|^2 overflows, the exponential is zero.
-        return xp.exp(-0.5 / c * squared) * (inner * (along + d - squared / c) + 2.0 * squared) / (d + 2.0)
+        return tapered(xp.exp(-0.5 / c * squared), inner * (along + d - squared / c) + 2.0 * squared) / (d + 2.0)
 
 
 @dataclass(frozen=True)

@@ -126,4 +126,11 @@ class BoundedRadial:
         xp = array_namespace(targets)
         squared = xp.sum(targets**2, axis=1, keepdims=True)
         trace = xp.sum(scores * targets, axis=1, keepdims=True) + float(targets.shape[1])
-        return xp.exp(-0.5 / self.c * squared) * (trace - squared / self.c)
+        return tapered(xp.exp(-0.5 / self.c * squared), trace - squared / self.c)
+
+
+def tapered(weight: Array, values: Array) -> Array:
+    """Return values times a weight, and 0 where the weight is: values that are multiplied by it may overflow there."""
+    xp = array_namespace(values)
+    none = xp.zeros_like(values)
+    return xp.where(weight > 0, weight * xp.where(weight > 0, values, none), none)

@@ -4,7 +4,7 @@ Of a covariate, smooth curves of its ranks multiply features, or a function for 
 back only, as all that multiplies features does, and errors of earlier rows multiply features as well.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,15 +22,19 @@ _FEWEST_OF_LABEL = 2  # rows: of one row alone there are no pairs
 _WEIGHT, _WEIGHT_OF_ALL, _WEIGHT_OF_SERIAL = 3.0, 6.0, 2.0
 
 
-def covariate_views(covariates: Mapping[str, np.ndarray], dim: int) -> tuple[View, ...]:
-    """Return two views for each covariate, whose weights are smaller if there are many."""
+def covariate_views(covariates: Mapping[str, np.ndarray], dim: int, others: Iterable[View] = ()) -> tuple[View, ...]:
+    """Return two views for each covariate, whose weights are smaller if there are many.
+
+    Where one of the `others` has its name, as for a covariate that is called "traits", it gets a longer one.
+    """
+    taken = {view.name for view in others}
     weight = min(_WEIGHT, _WEIGHT_OF_ALL / max(1, len(covariates)))
     views = []
     for name, column in covariates.items():
         between, one_of_them = Covariate(name), is_label(column)
         where = "for some value" if one_of_them else "over some range"
         bias = View(
-            f"bias by {name}",
+            _free(f"bias by {name}", taken),
             "covariates",
             Constant(),
             between,
@@ -41,13 +45,21 @@ def covariate_views(covariates: Mapping[str, np.ndarray], dim: int) -> tuple[Vie
         )
         spread = replace(
             bias,
-            name=f"spread by {name}",
+            name=_free(f"spread by {name}", taken),
             target_kernel=BoundedRadial(3.0 * dim),
             coordinates="whitened",
             about=f"Errors are larger than claimed {where} of {name}.",
         )
         views += [bias, spread]
     return tuple(views)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name of a view that is not taken, and take it."""
+    while name in taken:
+        name += ", covariate"
+    taken.add(name)
+    return name
 
 
 def serial_views(dim: int) -> tuple[View, ...]:
@@ -79,7 +91,7 @@ def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
     series = clusters.series if ordered and clusters is not None else None
     if is_label(column):
         return _of_labels(column, ordered)
-    numbers = column.astype(np.int64) if column.dtype.kind == "M" else column.astype(np.float64)
+    numbers = column.astype(np.int64) if column.dtype.kind == "M" else column
     if np.min(numbers) == np.max(numbers):
         return np.zeros((len(numbers), 0))
     back_only = ordered and not _never_falls(numbers, series)

@@ -62,13 +62,15 @@ class Evidence:
     independent: bool  # rows; otherwise the largest may be small by chance
 
     def __call__(self, largest: np.ndarray) -> np.ndarray:
+        from scipy.special import gammainc
+
         if not self.gaussian:
             return np.asarray(np.log(np.maximum(largest, np.finfo(np.float64).smallest_normal)))
-        tail = log_tail(largest, self.d)
-        above = at_least_one(tail, self.n)
+        above = at_least_one(log_tail(largest, self.d), self.n)
         if not self.independent:
             return np.asarray(-above / _LOG_10)
-        below = self.n * np.log(np.maximum(-np.expm1(tail), np.finfo(np.float64).smallest_normal))
+        share = gammainc(0.5 * self.d, 0.5 * largest)  # of lengths that are smaller, also if it is next to nothing
+        below = self.n * np.log(np.maximum(share, np.finfo(np.float64).smallest_normal))
         return np.asarray(-np.minimum(0.0, math.log(2.0) + np.minimum(above, below)) / _LOG_10)
 
 

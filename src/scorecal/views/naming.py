@@ -211,4 +211,9 @@ def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws:
         spots.append(
             "miscalibration that depends on the prediction: predictions do not differ, or no view looks for it."
         )
+    spots += [
+        f"what depends on {name!r}: it is the same in all rows, or each of its labels is that of a single row."
+        for name, functions in frame.covariates.items()
+        if not functions.shape[1]
+    ]
     return tuple(spots)

@@ -22,21 +22,19 @@ from ..parallel.threads import in_threads
 from ..predictions import Gaussian
 from ..resampling.features import statistic_of_sums
 from ..statistics import stein_features
-from ..statistics.hermite import Hermite, Outlying, RadialTails
+from ..statistics.hermite import Hermite
 from ..statistics.rank_functions import RadialRank, Rank
-from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
+from ..statistics.test_functions import Cross
 from .dense_pairs import DensePairs
 from .extremes import Largest, evidence_in
 from .frame import ViewFrame
+from .normal_moments import OF_LENGTH, OURS, normal_moments
 from .row_kernels import Gain, is_linear
 from .row_sums import raised, sums_of_table, units_of_rows
 from .view import FrameFeatures, RowKernel, View
 
 _FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 8
 _FLOATS_FOR_UNITS, _FEWEST_FOR_UNITS, _OF_UNITS = 2**17, 10, 2**30  # numbers, draws, and the part of their table
-# Kernels whose features never change, and of which is known what they have in closed form for normal targets.
-_OURS = (BoundedRadial, Constant, Cross, Hermite, Outlying, RadialRank, RadialTails, Rank, Trace)
-_OF_LENGTH = (BoundedRadial, Outlying, RadialRank, RadialTails, Trace)  # features of |z| alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class Table:
 
     def features(self, kernel: Any, owner: str) -> np.ndarray:
         """Features (q, n, draws), kept for kernels of ours that are used with traits."""
-        if type(kernel) not in _OURS:
+        if type(kernel) not in OURS:
             return normal_features(kernel, self.numbers, owner)
         if kernel not in self._features:
             self._features[kernel] = normal_features(kernel, self.numbers)
@@ -57,7 +55,7 @@ class Table:
 
     def sums(self, kernel: Any, power: int, owner: str) -> np.ndarray:
         """Sums over rows of a power of the features, (q, draws), kept for kernels of ours."""
-        if type(kernel) not in _OURS:
+        if type(kernel) not in OURS:
             return normal_sums(kernel, self.numbers, power, owner)
         if (kernel, power) not in self._sums:
             kept = self._features.get(kernel)
@@ -94,26 +92,6 @@ def normal_sums(kernel: Any, numbers: np.ndarray, power: int, owner: str = "") -
     if type(kernel) is Cross:
         return kernel.normal_sums(numbers, power)
     return np.asarray(np.sum(raised(normal_features(kernel, numbers, owner), power), axis=1))
-
-
-def normal_moments(kernel: Any, d: int, owner: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """Means of the squares and cubes of the features of standard normal targets, (q,) each."""
-    if type(kernel) in _OURS:
-        return _moments_of_ours(kernel, d)
-    return _moments(kernel, d, owner)
-
-
-@lru_cache(maxsize=256)
-def _moments_of_ours(kernel: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
-    return _moments(kernel, d, "")
-
-
-def _moments(kernel: Any, d: int, owner: str) -> tuple[np.ndarray, np.ndarray]:
-    """From numbers and their opposites, of variance 1, so that even and odd features have even and odd moments."""
-    half = np.random.default_rng(_OF_UNITS).standard_normal((d, 1, max(1, _FLOATS_FOR_UNITS // (2 * d))))
-    half /= np.sqrt(np.mean(half**2, axis=2, keepdims=True))
-    features = normal_features(kernel, np.concatenate([half, -half], axis=2), owner)[:, 0, :]
-    return np.mean(features**2, axis=1), np.mean(features**2 * features, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +168,7 @@ class NormalDraws:
         """Sums over rows of a power of the features of a view, (q, draws)."""
         kernel: Any = view.target_kernel
         between, owner = view.distribution_kernel, f"view {view.name!r}"
-        shared = self._is_shared(view) or type(kernel) in _OF_LENGTH
+        shared = self._is_shared(view) or type(kernel) in OF_LENGTH
         if isinstance(between, RowKernel):
             numbers = self._numbers(view, table, rotated)
             features = table.features(kernel, owner) if shared else normal_features(kernel, numbers, owner)
