@@ -22,7 +22,7 @@ from .row_kernels import Curves, Gain, Traits
 from .view import Shares, View
 
 _NOISE = 1.0
-_TAPER = 6.0
+_TAPER, _WIDE_TAPER = 6.0, 20.0  # the latter where dimensions are added up: far targets of one weigh less
 _ABOUT = {
     "bias": "Targets lie to one side of the predictions.",
     "spread": "Errors are larger, or smaller, than claimed.",
@@ -82,15 +82,15 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
     own: dict[str, Any] = {"coordinates": "marginal"}
     # The bandwidth is the typical distance of two standard Gaussian targets.
     views = [
-        View("bias", "bias", one, weight=6.0 if dim == 1 else 2.0, bounded=Rank(1)),
-        View("spread", "confidence", Trace(), weight=whole * (6.0 if dim == 1 else 7.0), bounded=bounded),
-        View("skewness", "shape", Hermite(3, common=True, taper=_TAPER), weight=2.0),
-        View("tails", "shape", RadialTails(), weight=2.0 * whole),
-        View("outliers", "outliers", Largest(), weight=2.0),
+        View("bias", "bias", one, weight=6.0 if dim == 1 else 1.5, bounded=Rank(1)),
+        View("spread", "confidence", Trace(), weight=whole * (6.0 if dim == 1 else 8.5), bounded=bounded),
+        View("skewness", "shape", Hermite(3, common=True, taper=_TAPER), weight=2.0 if dim == 1 else 1.5),
+        View("tails", "shape", RadialTails(), weight=whole * (2.0 if dim == 1 else 1.5)),
+        View("outliers", "outliers", Largest(), weight=2.0 if dim == 1 else 1.5),
         View("share of outliers", "outliers", Outlying(), weight=0.3),
-        View("gain", "dependence", one, Gain(), weight=3.0),
+        View("gain", "dependence", one, Gain(), weight=3.0 if dim == 1 else 2.0),
         View("bias by traits", "dependence", one, Traits(), weight=1.5),
-        View("spread by traits", "dependence", bounded, Traits(), weight=1.5),
+        View("spread by traits", "dependence", bounded, Traits(), weight=1.5 if dim == 1 else 1.0),
         View("bias by curves", "dependence", one, Curves(own=True), **own),
         View("spread by curves", "dependence", bounded, Curves()),
         View("any, kernels", "any", Gaussian(math.sqrt(2.0 * dim)), GFD()),
@@ -98,14 +98,14 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
     if dim > 1:
         alone = own | {"largest": True}
         views += [
-            View("bias, common", "bias", Hermite(1, common=True), weight=3.0, **own),
-            View("bias, one dimension", "bias", one, weight=2.5, bounded=Rank(1), **alone),
+            View("bias, common", "bias", Hermite(1, common=True), weight=6.0, **own),
+            View("bias, one dimension", "bias", one, weight=2.0, bounded=Rank(1), **alone),
             View("gain, one dimension", "dependence", one, Gain(own=True), weight=3.0, **alone),
             View("spread, one dimension", "confidence", Hermite(2), weight=2.0, bounded=Rank(2), **alone),
             View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), **alone),
-            View("tails, each dimension", "shape", Hermite(4, common=True, taper=_TAPER)),
-            View("correlation", "correlation", Cross(), weight=2.0),
-            View("correlation, one pair", "correlation", Cross(), largest=True, weight=3.0),
+            View("tails, each dimension", "shape", Hermite(4, common=True, taper=_WIDE_TAPER)),
+            View("correlation", "correlation", Cross(), weight=1.5),
+            View("correlation, one pair", "correlation", Cross(), largest=True, weight=4.0),
         ]
     if components:
         of_component: dict[str, Any] = {"coordinates": "component"}

@@ -33,7 +33,7 @@ from .row_kernels import Gain, is_linear
 from .row_sums import raised, sums_of_table, units_of_rows
 from .view import FrameFeatures, RowKernel, View
 
-_FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 8
+_FLOATS_AT_ONCE, _TABLES_KEPT = 2**19, 12
 _FLOATS_FOR_UNITS, _FEWEST_FOR_UNITS, _OF_UNITS = 2**17, 10, 2**30  # numbers, draws, and the part of their table
 
 
