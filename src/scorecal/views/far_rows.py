@@ -11,7 +11,8 @@ from .frame import ViewFrame
 
 _EXPECTED = 0.01  # number of rows of all, by chance, that are far
 _SHARE = 0.05  # of all rows: if more are far, they are no exception
-_CLEAR = 2.5  # standard errors
+_OUT_OF_SIGHT = 1e-12  # likewise, of rows that no heavy tails explain, unless these show in the others very clearly
+_CLEAR, _VERY_CLEAR = 2.0, 3.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,12 @@ class FarRows:
 
     count: int
     shape_of_others: float
+    out_of_sight: bool = False  # the farthest
 
     @property
     def are_outliers(self) -> bool:
         """Whether few rows are far, and the others have the shape that they should have."""
-        return self.count > 0 and self.shape_of_others < _CLEAR
+        return self.count > 0 and self.shape_of_others < (_VERY_CLEAR if self.out_of_sight else _CLEAR)
 
 
 def far_rows_in(frame: ViewFrame) -> FarRows:
@@ -43,7 +45,8 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
         far = np.zeros(n, dtype=bool)
     near = z[~far]
     tails = -_in_errors(RadialTails(), near)  # positive where they are heavy
-    return FarRows(int(np.sum(far)), max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near))))
+    shape = max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near)))
+    return FarRows(int(np.sum(far)), shape, bool(np.max(squared) > float(chdtri(d, _OUT_OF_SIGHT / n))))
 
 
 def _in_errors(kernel: Any, z: np.ndarray) -> float:

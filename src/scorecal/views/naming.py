@@ -7,7 +7,7 @@ import numpy as np
 
 from ..predictions import Gaussian, Noised
 from ..statistics.hermite import Hermite, RadialTails
-from ..statistics.test_functions import Trace
+from ..statistics.test_functions import BoundedRadial, Trace
 from .combine import Draws
 from .components import separated
 from .extremes import Largest
@@ -23,6 +23,7 @@ _SHARE = 0.7  # of a departure's size, in standard errors, that second moments m
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
 _LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
+_OF_ROWS = ("dependence", "covariates", "serial")
 
 _WORDS = {
     "bias": "the predictions are biased: targets lie off their centres",
@@ -67,6 +68,7 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
         sizes = _outliers_or_shape(sizes, frame)
     if by_signs is not None and len(sizes) > 1:
         sizes = _backed(sizes, by_signs)
+    sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
     if "modes" in sizes and not separated(frame):
         sizes = _spread_for_modes(sizes, spread)
     if len(sizes) > 1:
@@ -121,6 +123,13 @@ def _outliers_or_shape(sizes: dict[str, float], frame: ViewFrame) -> dict[str, f
         return found | {"outliers": max(sizes.values()) + 1.0}
     found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
     return found
+
+
+def _spread_before_tails(sizes: dict[str, float], clear: Sequence[View]) -> dict[str, float]:
+    """Sizes where a spread that is wrong for some rows comes first: it makes tails heavy, and they make no such spread."""
+    follows = {view.sees for view in clear if isinstance(view.target_kernel, BoundedRadial) and view.sees in _OF_ROWS}
+    tails = max(sizes.get("shape", -np.inf), sizes.get("outliers", -np.inf))
+    return sizes | {kind: max(size, tails + 1.0) for kind, size in sizes.items() if kind in follows}
 
 
 def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
