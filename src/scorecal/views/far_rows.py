@@ -15,13 +15,17 @@ _OUT_OF_SIGHT = 1e-12  # likewise, of rows that no heavy tails explain, unless t
 _CLEAR, _VERY_CLEAR = 2.0, 3.0  # standard errors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FarRows:
-    """How many rows are far, and how wrong the shape of the others is, in standard errors."""
+    """Which rows are far, and how wrong the shape of the others is, in standard errors."""
 
-    count: int
+    far: np.ndarray  # (n,), bool
     shape_of_others: float
-    out_of_sight: bool = False  # the farthest
+    out_of_sight: bool  # the farthest
+
+    @property
+    def count(self) -> int:
+        return int(np.sum(self.far))
 
     @property
     def are_outliers(self) -> bool:
@@ -44,9 +48,10 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
     if np.mean(far) > _SHARE:
         far = np.zeros(n, dtype=bool)
     near = z[~far]
+    near = near / max(np.sqrt(np.mean(near**2)), np.finfo(float).tiny)  # whatever their spread
     tails = -_in_errors(RadialTails(), near)  # positive where they are heavy
     shape = max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near)))
-    return FarRows(int(np.sum(far)), shape, bool(np.max(squared) > float(chdtri(d, _OUT_OF_SIGHT / n))))
+    return FarRows(far, shape, bool(np.max(squared) > float(chdtri(d, _OUT_OF_SIGHT / n))))
 
 
 def _in_errors(kernel: Any, z: np.ndarray) -> float:

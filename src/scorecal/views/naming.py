@@ -58,14 +58,16 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= _LEVEL]
     if not clear:
         return ()
-    spread = {where: spread_in(frame, where) for where in {judged.used[k].coordinates for k in clear}}
+    far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
+    outliers = far.far if far is not None and far.are_outliers else None
+    spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
     sizes: dict[str, float] = {}
     for k in clear:
         view, size = judged.used[k], float(judged.combined.sizes[k])
         kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
-        sizes = _outliers_or_shape(sizes, frame)
+        sizes = _outliers_or_shape(sizes, outliers is not None)
     if by_signs is not None and len(sizes) > 1:
         sizes = _backed(sizes, by_signs)
     sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
@@ -115,10 +117,10 @@ def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dic
     return found or sizes
 
 
-def _outliers_or_shape(sizes: dict[str, float], frame: ViewFrame) -> dict[str, float]:
+def _outliers_or_shape(sizes: dict[str, float], are_outliers: bool) -> dict[str, float]:
     """Sizes where far targets, if the others have the right shape, come first; otherwise the shape is wrong."""
     found = dict(sizes)
-    if far_rows_in(frame).are_outliers:
+    if are_outliers:
         found.pop("shape", None)
         return found | {"outliers": max(sizes.values()) + 1.0}
     found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
