@@ -1,7 +1,7 @@
 """Covariates of the rows, such as times and labels, as columns by name."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -48,6 +48,8 @@ def is_label(column: np.ndarray) -> bool:
 
 def _as_numbers(column: np.ndarray) -> np.ndarray:
     """Return durations, and numbers that are held as objects, as numbers; None and NaN among them are NaN."""
+    if column.dtype.kind == "O" and column.ndim == 1 and all(isinstance(value, timedelta) for value in column):
+        column = column.astype("timedelta64[us]")
     if column.dtype.kind == "m":
         return np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "us"))
     if column.dtype.kind != "O" or column.ndim != 1:

@@ -11,20 +11,26 @@ from .frame import ViewFrame
 
 _EXPECTED = 0.01  # number of rows of all, by chance, that are far
 _SHARE = 0.05  # of all rows: if more are far, they are no exception
-_CLEAR = 2.5  # standard errors
+_OUT_OF_SIGHT = 1e-12  # likewise, of rows that no heavy tails explain, unless these show in the others very clearly
+_CLEAR, _VERY_CLEAR = 2.0, 3.0  # standard errors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FarRows:
-    """How many rows are far, and how wrong the shape of the others is, in standard errors."""
+    """Which rows are far, and how wrong the shape of the others is, in standard errors."""
 
-    count: int
+    far: np.ndarray  # (n,), bool
     shape_of_others: float
+    out_of_sight: bool  # the farthest
+
+    @property
+    def count(self) -> int:
+        return int(np.sum(self.far))
 
     @property
     def are_outliers(self) -> bool:
         """Whether few rows are far, and the others have the shape that they should have."""
-        return self.count > 0 and self.shape_of_others < _CLEAR
+        return self.count > 0 and self.shape_of_others < (_VERY_CLEAR if self.out_of_sight else _CLEAR)
 
 
 def far_rows_in(frame: ViewFrame) -> FarRows:
@@ -42,8 +48,10 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
     if np.mean(far) > _SHARE:
         far = np.zeros(n, dtype=bool)
     near = z[~far]
+    near = near / max(np.sqrt(np.mean(near**2)), np.finfo(float).tiny)  # whatever their spread
     tails = -_in_errors(RadialTails(), near)  # positive where they are heavy
-    return FarRows(int(np.sum(far)), max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near))))
+    shape = max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near)))
+    return FarRows(far, shape, bool(np.max(squared) > float(chdtri(d, _OUT_OF_SIGHT / n))))
 
 
 def _in_errors(kernel: Any, z: np.ndarray) -> float:

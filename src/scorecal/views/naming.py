@@ -7,7 +7,7 @@ import numpy as np
 
 from ..predictions import Gaussian, Noised
 from ..statistics.hermite import Hermite, RadialTails
-from ..statistics.test_functions import Trace
+from ..statistics.test_functions import BoundedRadial, Trace
 from .combine import Draws
 from .components import separated
 from .extremes import Largest
@@ -23,6 +23,7 @@ _SHARE = 0.7  # of a departure's size, in standard errors, that second moments m
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
 _LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
+_OF_ROWS = ("dependence", "covariates", "serial")
 
 _WORDS = {
     "bias": "the predictions are biased: targets lie off their centres",
@@ -57,16 +58,19 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= _LEVEL]
     if not clear:
         return ()
-    spread = {where: spread_in(frame, where) for where in {judged.used[k].coordinates for k in clear}}
+    far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
+    outliers = far.far if far is not None and far.are_outliers else None
+    spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
     sizes: dict[str, float] = {}
     for k in clear:
         view, size = judged.used[k], float(judged.combined.sizes[k])
         kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
-        sizes = _outliers_or_shape(sizes, frame)
+        sizes = _outliers_or_shape(sizes, outliers is not None)
     if by_signs is not None and len(sizes) > 1:
         sizes = _backed(sizes, by_signs)
+    sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
     if "modes" in sizes and not separated(frame):
         sizes = _spread_for_modes(sizes, spread)
     if len(sizes) > 1:
@@ -113,14 +117,21 @@ def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dic
     return found or sizes
 
 
-def _outliers_or_shape(sizes: dict[str, float], frame: ViewFrame) -> dict[str, float]:
+def _outliers_or_shape(sizes: dict[str, float], are_outliers: bool) -> dict[str, float]:
     """Sizes where far targets, if the others have the right shape, come first; otherwise the shape is wrong."""
     found = dict(sizes)
-    if far_rows_in(frame).are_outliers:
+    if are_outliers:
         found.pop("shape", None)
         return found | {"outliers": max(sizes.values()) + 1.0}
     found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
     return found
+
+
+def _spread_before_tails(sizes: dict[str, float], clear: Sequence[View]) -> dict[str, float]:
+    """Sizes where a spread that is wrong for some rows comes first: it makes tails heavy, and they make no such spread."""
+    follows = {view.sees for view in clear if isinstance(view.target_kernel, BoundedRadial) and view.sees in _OF_ROWS}
+    tails = max(sizes.get("shape", -np.inf), sizes.get("outliers", -np.inf))
+    return sizes | {kind: max(size, tails + 1.0) for kind, size in sizes.items() if kind in follows}
 
 
 def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:

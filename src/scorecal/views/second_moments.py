@@ -24,14 +24,14 @@ class Spread:
     shift: float  # the clearest mean of a dimension, or of all together
 
 
-def spread_in(frame: ViewFrame, coordinates: str) -> Spread:
-    """Second moments in the coordinates of a view; for whitened or marginal ones, also of single dimensions."""
-    z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates)
+def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
+    """Second moments in the coordinates of a view, but of outliers; if whitened or marginal, also of single dimensions."""
+    z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates, outliers)
     dim = z.shape[2]
     traces = _traces(z, s, shares)
     alone, apart = [], traces
     if coordinates in ("whitened", "marginal"):
-        u, t, equal = _rows(frame, "marginal")
+        u, t, equal = _rows(frame, "marginal", outliers)
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)
     off = np.sum(s * shares, axis=0)
@@ -50,10 +50,12 @@ def spread_in(frame: ViewFrame, coordinates: str) -> Spread:
     )
 
 
-def _rows(frame: ViewFrame, coordinates: str) -> list[np.ndarray]:
+def _rows(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None) -> list[np.ndarray]:
     """Targets, scores and shares of the rows that are kept."""
     parts = [to_numpy(part).astype(np.float64) for part in frame.at(coordinates)]
     kept = np.sum(parts[2], axis=(0, 2)) > 0
+    if outliers is not None:
+        kept &= ~outliers
     return [part[:, kept, :] for part in parts]
 
 

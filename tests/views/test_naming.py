@@ -1,0 +1,200 @@
+"""Words for what the views found, for flaws that look like others."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import scorecal as sc
+from scorecal.views import View
+
+
+def outliers(count, dim, n=1000):
+    """A value that stands for a missing one, in some rows."""
+
+    def draw(rng):
+        mean, sd = rng.normal(size=(n, dim)), np.exp(0.3 * rng.normal(size=(n, dim)))
+        y = mean + sd * rng.normal(size=(n, dim))
+        y[rng.choice(n, count, replace=False)] = -999.0
+        return sc.Gaussian(mean, sd), y
+
+    return draw
+
+
+def ensembles(n_members, width, n=150):
+    """Members with kernels, of which each hides among the others; targets spread more, by 1 / .85, about the mean."""
+
+    def draw(rng):
+        members = 2.0 * rng.normal(size=(n, 1, 1)) + rng.normal(size=(n, n_members, 1))
+        weights = np.full((n, n_members), 1.0 / n_members)
+        predictions = sc.GaussianMixture(weights, members, np.full((n, n_members), width))
+        mean = predictions.moments()[0]
+        return predictions, mean + (predictions.sample(1, rng)[0] - mean) / 0.8
+
+    return draw
+
+
+def smooth_bias(function, dim, n=300):
+    def draw(rng):
+        mean = rng.uniform(-2.0, 2.0, size=(n, dim))
+        return sc.Gaussian(mean, 1.0), mean + function(mean) + rng.normal(size=(n, dim))
+
+    return draw
+
+
+def nearly_equal_errors(correlation, factor, dim, n=400):
+    """Errors of dimensions that go together as claimed, and are larger or smaller than claimed."""
+
+    def draw(rng):
+        covariance = np.full((dim, dim), correlation) + (1.0 - correlation) * np.eye(dim)
+        mean = rng.normal(size=(n, dim))
+        errors = rng.normal(size=(n, dim)) @ np.linalg.cholesky(covariance).T
+        return sc.Gaussian(mean, covariance=np.tile(covariance, (n, 1, 1))), mean + factor * errors
+
+    return draw
+
+
+def heavy_tails(dim, n=1000, together=False):
+    """Student's t with 5 degrees of freedom, of the right variance, in each dimension or in all together."""
+
+    def draw(rng):
+        mean = rng.normal(size=(n, dim))
+        chi = rng.chisquare(5, size=(n, 1 if together else dim)) / 5.0
+        return sc.Gaussian(mean, 1.0), mean + np.sqrt(0.6 / chi) * rng.normal(size=(n, dim))
+
+    return draw
+
+
+def words(draw, seeds, **options):
+    """The first word of each data set with p <= .01, and how many there are."""
+    found = Counter()
+    for seed in seeds:
+        predictions, y = draw(np.random.default_rng(seed))
+        result = sc.calibration_test(predictions, y, rng=seed, **options)
+        found[result.seen[0] if result.pvalue <= 0.01 else "not clear"] += 1
+    return found
+
+
+CASES = {
+    **{f"{count} outliers, d = {d}": (outliers(count, d), "outliers") for count in (1, 3, 5) for d in (1, 3)},
+    **{f"{k} members": (ensembles(k, width), "over-confidence") for k, width in ((10, 0.7), (30, 0.5))},
+    "waves": (smooth_bias(lambda m: 0.5 * np.sin(2.0 * m), 1), "dependence"),
+    "waves, d = 3": (smooth_bias(lambda m: 0.5 * np.sin(2.0 * m), 3), "dependence"),
+    "squares": (smooth_bias(lambda m: 0.3 * (m**2 - 4.0 / 3.0), 1), "dependence"),
+    "squares, d = 3": (smooth_bias(lambda m: 0.3 * (m**2 - 4.0 / 3.0), 3), "dependence"),
+    "correlation .95, too wide": (nearly_equal_errors(0.95, 1.1, 2), "over-confidence"),
+    "correlation .99, too wide": (nearly_equal_errors(0.99, 1.1, 3), "over-confidence"),
+    "correlation .95, too narrow": (nearly_equal_errors(0.95, 1 / 1.1, 3), "under-confidence"),
+    "correlation .99, too narrow": (nearly_equal_errors(0.99, 1 / 1.1, 2), "under-confidence"),
+    "heavy tails": (heavy_tails(1), "shape"),
+    "heavy tails of 300": (heavy_tails(1, 300), "shape"),
+    "heavy tails, d = 3": (heavy_tails(3), "shape"),
+    "heavy tails together": (heavy_tails(3, 300, True), "shape"),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "1 outliers, d = 3",
+        "10 members",
+        "waves",
+        "squares, d = 3",
+        "correlation .99, too wide",
+        "correlation .95, too narrow",
+        "heavy tails of 300",
+        "heavy tails together",
+    ],
+)
+def test_words_are_right(name):
+    """Three data sets, of which at most one is not clear or has another word first; the study below has 40."""
+    draw, kind = CASES[name]
+    assert words(draw, range(3), n_resamples=199)[kind] >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_words_are_right_in_nine_of_ten(name):
+    """40 data sets; by far most of them are clear."""
+    draw, kind = CASES[name]
+    found = words(draw, range(100, 140))
+    assert found["not clear"] <= 16, found
+    assert found[kind] >= 0.9 * (40 - found["not clear"]), found
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+@pytest.mark.parametrize("dim", [1, 3])
+def test_outliers_by_signs(count, dim):
+    """Which do not change the largest error: a formula judges it."""
+    found = words(outliers(count, dim), range(2), null="signs", n_resamples=199)
+    assert found == {"outliers": 2}
+
+
+def test_a_few_outliers_do_not_hide_a_bias_or_a_wrong_spread():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        mean = rng.normal(size=600)
+        for y, kind in ((mean + 0.4 + rng.normal(size=600), "bias"), (mean + 0.7 * rng.normal(size=600), "under-confidence")):
+            y[5] = -30.0
+            seen = sc.calibration_test(sc.Gaussian(mean, 1.0), y, null="signs", n_resamples=199, rng=seed).seen
+            assert {"outliers", kind} <= set(seen)
+
+
+def test_scores_alone_do_not_see_outliers_and_say_so():
+    """Random signs judge scores at the targets; a formula for the largest is not known."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(150, 1))
+    base = np.linspace(-3.0, 3.0, 9)[:, None]
+    known = sc.Scores(-y, np.tile(-base, (150, 1, 1)), base)
+    function = sc.ScoreFunction(lambda points: np.zeros((150, 1)) - points, 150, 1)
+    for predictions in (known, function):
+        result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
+        assert result.null == "signs"
+        names = {view.name for view in result.views}
+        assert {"bias", "spread", "skewness", "tails"} <= names
+        assert not {"outliers", "share of outliers"} & names
+        assert "a few outliers among many rows: no view looks at the largest error." in result.cannot_see
+    few = sc.calibration_test(sc.ScoreFunction(lambda points: np.zeros((60, 1)) - points, 60, 1), y[:60], n_resamples=99, rng=0)
+    assert few.null == "simulate"
+    assert {"outliers", "share of outliers"} <= {view.name for view in few.views}
+    assert not any("outliers" in what for what in few.cannot_see)
+
+
+def test_a_few_outliers_of_scores_that_can_be_drawn_from():
+    y = np.random.default_rng(0).normal(size=(60, 1))
+    y[7] = -999.0
+    result = sc.calibration_test(sc.ScoreFunction(lambda points: np.zeros((60, 1)) - points, 60, 1), y, n_resamples=99, rng=0)
+    assert result.pvalue == 0.01
+    assert result.seen[0] == "outliers"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind"), [(sc.kernels.Outlying(), "outliers"), (sc.views.Largest(), "outliers")], ids=["share", "largest"]
+)
+def test_views_that_signs_cannot_judge_may_be_alone(kernel, kind):
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(60, 2, 1))
+    predictions = sc.GaussianMixture(np.full((60, 2), 0.5), means, np.ones((60, 2)))
+    y = means[:, 0] + 8.0 * rng.normal(size=(60, 1))
+    result = sc.calibration_test(predictions, y, views=[View("v", kind, kernel)], n_resamples=99, rng=0)
+    assert result.pvalue == 0.01
+    assert len(result.seen) == 1
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("null", ["auto", "signs"])
+def test_gaussians_hide_nothing_from_the_views(d, null):
+    """Predictions that differ, of which nothing is left that no view looks at."""
+    rng = np.random.default_rng(0)
+    mean, sd = rng.normal(size=(60, d)), np.exp(0.3 * rng.normal(size=(60, d)))
+    result = sc.calibration_test(sc.Gaussian(mean, sd), mean + sd * rng.normal(size=(60, d)), null=null, rng=0)
+    assert result.cannot_see == ()
+
+
+def test_messages_have_no_gaps():
+    """Each kind has its words, and they are whole sentences."""
+    from scorecal.views import KINDS
+    from scorecal.views.naming import _SHORT, _WORDS
+
+    assert set(_WORDS) == (set(KINDS) - {"confidence"}) | {"over-confidence", "under-confidence"}
+    assert set(_SHORT) <= set(_WORDS)
