@@ -2,13 +2,14 @@
 
 from .default import default_views
 from .extremes import Largest
-from .row_kernels import Covariate, Curves, ErrorsBefore, Gain, Traits
+from .row_kernels import Covariate, Curves, EachDimension, ErrorsBefore, Gain, Traits
 from .view import KINDS, FrameFeatures, RowKernel, Shares, View
 
 __all__ = [
     "KINDS",
     "Covariate",
     "Curves",
+    "EachDimension",
     "ErrorsBefore",
     "FrameFeatures",
     "Gain",

@@ -18,10 +18,11 @@ from ..statistics.hermite import Hermite, Outlying, RadialTails
 from ..statistics.rank_functions import Rank
 from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .extremes import Largest
-from .row_kernels import Curves, Gain, Traits
+from .row_kernels import Curves, EachDimension, Gain, Traits
 from .view import Shares, View
 
 _NOISE = 1.0
+_FAR = 4.0  # taper of heavy tails: at 2, what a few far targets tell is lost, and at 6, much of what all others do
 _TAPER, _WIDE_TAPER = 6.0, 20.0  # the latter where dimensions are added up: far targets of one weigh less
 _ABOUT = {
     "bias": "Targets lie to one side of the predictions.",
@@ -77,7 +78,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         unbounded = dim.dim - isinstance(support_of(dim), Simplex)
         return default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
     check_count("dim", dim, also=" or predictions")
-    one, bounded = Constant(), BoundedRadial(3.0 * dim)
+    one, bounded, far = Constant(), BoundedRadial(3.0 * dim), RadialTails(_FAR)
     whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly
     own: dict[str, Any] = {"coordinates": "marginal"}
     # The bandwidth is the typical distance of two standard Gaussian targets.
@@ -85,7 +86,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         View("bias", "bias", one, weight=6.0 if dim == 1 else 1.5, bounded=Rank(1)),
         View("spread", "confidence", Trace(), weight=whole * (6.0 if dim == 1 else 8.5), bounded=bounded),
         View("skewness", "shape", Hermite(3, common=True, taper=_TAPER), weight=2.0 if dim == 1 else 1.5),
-        View("tails", "shape", RadialTails(), weight=whole * (2.0 if dim == 1 else 1.5)),
+        View("tails", "shape", far, weight=whole * (2.0 if dim == 1 else 1.5), bounded=RadialTails()),
         View("outliers", "outliers", Largest(), weight=2.0 if dim == 1 else 1.5),
         View("share of outliers", "outliers", Outlying(), weight=0.3),
         View("gain", "dependence", one, Gain(), weight=3.0 if dim == 1 else 2.0),
@@ -99,7 +100,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         alone = own | {"largest": True}
         views += [
             View("bias, common", "bias", Hermite(1, common=True), weight=6.0, **own),
-            View("bias, one dimension", "bias", one, weight=2.0, bounded=Rank(1), **alone),
+            View("bias, one dimension", "bias", one, EachDimension(), largest=True, weight=2.0, bounded=Rank(1)),
             View("gain, one dimension", "dependence", one, Gain(own=True), weight=3.0, **alone),
             View("spread, one dimension", "confidence", Hermite(2), weight=2.0, bounded=Rank(2), **alone),
             View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), **alone),

@@ -42,7 +42,7 @@ class ViewFrame:
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
         """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
         other = replace(self, targets=targets, scores=scores)
-        known = ("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions")
+        known = ("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions", "axes")
         vars(other).update({name: value for name, value in vars(self).items() if name in known})
         return other
 
@@ -174,6 +174,13 @@ class ViewFrame:
             "whitened": times(self.whitening.inverse_root, self.location),
             "marginal": gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0)),
         }
+
+    @cached_property
+    def axes(self) -> Array:
+        """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
+        xp, whitening = array_namespace(self.targets), self.whitening
+        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
+        return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
 
     @cached_property
     def errors_before(self) -> Array:

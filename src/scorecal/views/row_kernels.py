@@ -1,13 +1,13 @@
 """Kernels of finite rank between predictions: features of targets times functions of each prediction.
 
 Each of ours is linear in the features, by weights (n, ...) of the rows, in one of three ways: every feature times every
-weight, every feature times its own weights, or the sum of features times weights.
+weight, every feature times its own weights, or sums of features times weights.
 """
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._lib.arrays import Array, array_namespace
+from .._lib.arrays import Array, array_namespace, full_product
 from .frame import ViewFrame
 
 EACH, OWN, ALONG = "each", "own", "along"
@@ -85,8 +85,24 @@ class Gain(_Linear):
         return not frame.alike
 
     def weights(self, frame: ViewFrame, coordinates: str) -> Array:
-        directions = frame.directions[coordinates]
-        return directions[..., None] if self.own else directions
+        return frame.directions[coordinates][..., None]
+
+
+@dataclass(frozen=True)
+class EachDimension(_Linear):
+    """The score of a shift of one dimension of a prediction while the others stay, for each dimension.
+
+    It is the error of one dimension less what the errors of the others tell of it, and so much smaller than that error
+    itself where dimensions are correlated. For whitened coordinates.
+    """
+
+    form: ClassVar[str] = ALONG
+
+    def differs(self, frame: ViewFrame) -> bool:
+        return True
+
+    def weights(self, frame: ViewFrame, coordinates: str) -> Array:
+        return frame.axes
 
 
 @dataclass(frozen=True)
@@ -140,14 +156,14 @@ class ErrorsBefore(_Linear):
 
 def is_linear(kernel: Any) -> bool:
     """Return whether a kernel is one of ours that depends on nothing but predictions, and no class made of it."""
-    return type(kernel) in (Traits, Curves, Gain, Covariate)
+    return type(kernel) in (Traits, Curves, Gain, EachDimension, Covariate)
 
 
 def weighted(form: str, features: Array, weights: Array) -> Array:
-    """Return features (..., n, q) times weights of the rows: (n, t), (n, q, t), or (n, q) to be summed over q."""
+    """Return features (..., n, q) times weights of the rows: (n, t), (n, q, t), or (n, q, t) to be summed over q."""
     xp = array_namespace(features)
     if form == ALONG:
-        return xp.sum(features * weights, axis=-1, keepdims=True)
+        return full_product(features[..., None, :], weights)[..., 0, :]
     own = form == OWN
     products = features[..., :, None] * weights if own else weights[:, :, None] * features[..., None, :]
     return xp.reshape(products, (*features.shape[:-1], -1))

@@ -36,8 +36,10 @@ def sums_of_table(kernel: Any, features: np.ndarray, frame: ViewFrame, coordinat
         return np.asarray(np.sum(raised(features, power), axis=1))
     weights = to_numpy(kernel.weights(frame, coordinates))
     if kernel.form == ALONG:
-        along = np.einsum("nq,qnm->nm", weights, features)
-        return np.asarray(np.sum(raised(along, power), axis=0, keepdims=True))
+        if power == 1:
+            return np.tensordot(weights, features, axes=((0, 1), (1, 0)))
+        along = np.matmul(weights.swapaxes(1, 2), features.swapaxes(0, 1))
+        return np.asarray(np.sum(raised(along, power), axis=0))
     weights, features = raised(weights, power), raised(features, power)
     by_feature = [weights[:, k, :] for k in range(len(features))] if kernel.form == OWN else [weights] * len(features)
     sums = np.stack([np.matmul(each.T, feature) for each, feature in zip(by_feature, features, strict=True)])
@@ -54,7 +56,7 @@ def units_of_rows(kernel: Any, squares: np.ndarray, cubes: np.ndarray, frame: Vi
         return Units(frame.reference.shape[0] * squares, frame.reference.shape[0] * cubes)
     weights = to_numpy(kernel.weights(frame, coordinates)).astype(np.float64)
     if kernel.form == ALONG:
-        return Units(np.sum(weights**2 * squares, keepdims=True)[0], np.zeros(1))
+        return Units(np.einsum("nqt,q->t", weights**2, squares), np.zeros(weights.shape[2]))
     powers = ((squares, np.sum(weights**2, axis=0)), (cubes, np.sum(weights**3, axis=0)))
     if kernel.form == OWN:
         return Units(*(np.ravel(moments[:, None] * sums) for moments, sums in powers))

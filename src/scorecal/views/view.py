@@ -14,7 +14,7 @@ from ..statistics.hermite import Outlying
 from ..statistics.test_functions import Constant
 from .extremes import Largest
 from .frame import ViewFrame
-from .row_kernels import OWN, Gain
+from .row_kernels import OWN, EachDimension, Gain
 
 KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "covariates", "serial", "any")
 _LEAST_IN_COMPONENT = 5.0  # variance of the number of its targets, from which on signs hold their level
@@ -188,7 +188,13 @@ class View:
             self.coordinates not in where or not isinstance(self.target_kernel, Constant)
         ):
             raise ValueError("`Gain` is for whitened or marginal coordinates and the target kernel `Constant()`.")
-        if self.coordinates == "marginal" and not getattr(self.target_kernel, "separable", False):
+        separable = getattr(self.target_kernel, "separable", False)
+        if isinstance(between, EachDimension) and not (separable and self.coordinates == "whitened"):
+            raise ValueError(
+                "`EachDimension` is for whitened coordinates and test functions of one dimension at a time, such as "
+                "`Constant()`."
+            )
+        if self.coordinates == "marginal" and not separable:
             raise ValueError(
                 "Marginal coordinates are for test functions of one dimension at a time, `Constant`, `Hermite`, "
                 "`Polynomial`, `Rank`, and others whose class says `separable = True`, and not for "
