@@ -1,4 +1,4 @@
-"""Hermite polynomials and features of the tails: against their definitions, automatic differentiation and quadrature."""
+"""Hermite polynomials and features of the tails: against definitions, automatic differentiation and quadrature."""
 
 import math
 
