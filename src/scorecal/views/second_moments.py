@@ -7,6 +7,7 @@ import numpy as np
 from .._lib.arrays import to_numpy
 from .frame import ViewFrame
 
+_OF_ALL = ("whitened", "sequential", "marginal")  # coordinates of a whole prediction, in its units
 _ROUNDING = 1e-3  # whitened and marginal coordinates that differ by less are the same
 
 
@@ -26,11 +27,11 @@ class Spread:
 
 def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
     """Second moments in the coordinates of a view, but of outliers; if whitened or marginal, also of single dimensions."""
-    z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates, outliers)
+    z, s, shares = _rows(frame, "whitened" if coordinates in _OF_ALL else coordinates, outliers)
     dim = z.shape[2]
     traces = _traces(z, s, shares)
     alone, apart = [], traces
-    if coordinates in ("whitened", "marginal"):
+    if coordinates in _OF_ALL:
         u, t, equal = _rows(frame, "marginal", outliers)
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)

@@ -89,9 +89,10 @@ class View:
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Curves`, `views.Gain`, or one of
         `kernels.GFD` and its like.
-    coordinates : {"whitened", "marginal", "component", "natural"}
-        Of the targets: in units of their own predictions; the same, one dimension at a time, which is for `Rank`,
-        `Constant`, `Polynomial` and test functions of your own with `separable = True`; in units of each component of
+    coordinates : {"whitened", "sequential", "marginal", "component", "natural"}
+        Of the targets: in units of their own predictions; the same, each dimension given those before it; the same, one
+        dimension at a time, which is for `Rank`, `Constant`, `Polynomial` and test functions of your own with
+        `separable = True`; in units of each component of
         a `GaussianMixture`, averaged by the shares that these have in the target; or without a boundary and nothing
         else.
     largest : bool
@@ -130,7 +131,7 @@ class View:
     def __post_init__(self) -> None:
         for name, value, allowed in (
             ("sees", self.sees, KINDS),
-            ("coordinates", self.coordinates, ("whitened", "marginal", "component", "natural")),
+            ("coordinates", self.coordinates, ("whitened", "sequential", "marginal", "component", "natural")),
         ):
             if value not in allowed:
                 raise ValueError(f"`{name}` must be one of {', '.join(map(repr, allowed))}, but is {value!r}.")
