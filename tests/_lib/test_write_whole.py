@@ -207,9 +207,10 @@ def test_two_at_once_both_write_whole_files(tmp_path):
 
 # Writes two contents in turn, again and again, so that a signal hits it while it writes.
 WRITER = """
-import sys
+import signal, sys
 from pathlib import Path
 from scorecal._lib.files import write_whole
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have told its background jobs to ignore it
 path, size = Path(sys.argv[1]), int(sys.argv[2])
 print("ready", flush=True)
 while True:

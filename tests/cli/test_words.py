@@ -158,4 +158,7 @@ def test_warnings_of_the_result_are_printed_in_words_of_options(tmp_path, capsys
     found = json.loads(capsys.readouterr().out)
     assert [f"Warning: {sentence}" for sentence in found["warnings"]] == [line]
     assert found["pvalue_error"] > 0
-    assert f"Null distribution: {found['null']} (signs for &#x27;any, kernels&#x27;), 4999 draws; Monte" in report
+    assert (
+        f"Null distribution: {found['null']} (signs for &#x27;any, kernels&#x27;), {found['n_draws']} draws; Monte"
+        in report
+    )

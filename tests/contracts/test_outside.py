@@ -169,7 +169,8 @@ def test_views():
     predictions, y = sc.experiments.flawed(200, 2, "scale", 0.8, rng=0)
     mine, ours = (View("v", "shape", kernel, coordinates="marginal") for kernel in (Cubes(), sc.kernels.Polynomial(3)))
     found, expected = (sc.calibration_test(predictions, y, views=[view], rng=0).views[0] for view in (mine, ours))
-    np.testing.assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-12)
+    spread = np.std(expected.null_distribution)  # draws near 0 are differences of sums of that size
+    np.testing.assert_allclose(found.null_distribution, expected.null_distribution, rtol=0.0, atol=1e-13 * spread)
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
     view = View("w", "dependence", sc.kernels.Constant(), OfTheFirstLocation())
     assert sc.calibration_test(predictions, y, views=[view], rng=0).views[0].sees == "dependence"

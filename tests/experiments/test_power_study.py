@@ -71,7 +71,7 @@ def test_power_of_the_tests_of_others():
 
 def test_study_of_a_few_repetitions(tmp_path):
     """Every cell is run, also where the study is taken up again."""
-    lines = power_study(tmp_path, repeats=1, null_repeats=2, workers=2, sizes=(20,))
+    lines = power_study(tmp_path, repeats=1, null_repeats=2, workers=1, sizes=(20,))
     rows = list(csv.DictReader((tmp_path / "power.csv").read_text().splitlines()))
     situations = grid.situations()
     assert {(row["flaw"], int(row["d"])) for row in rows} == {(s.name, s.dim) for s in situations}

@@ -126,7 +126,7 @@ def test_a_scheduler_that_does_not_answer(tmp_path, capsys):
 
 def test_recorded_counts_are_those_of_this_code(tmp_path):
     cells = [cell for cell in FIGURES["fig1"].cells if cell.model.name == "HGM, delta = 1" and cell.n == 32]
-    pvalues = sweep(cells, 400, tmp_path / "results.sqlite", workers=2)
+    pvalues = sweep(cells, 400, tmp_path / "results.sqlite", workers=1)
     expected = {row.test: row.rejections for row in recorded("fig1") if row.model == "HGM, delta = 1" and row.n == 32}
     found = dict.fromkeys(expected, 0)
     for (_, _, _, test), pvalue in pvalues.items():
@@ -139,7 +139,7 @@ def test_recorded_pvalues_are_those_of_this_code(tmp_path):
     with open(Path(__file__).parent / "first_repetition.csv") as file:
         expected = {(row["model"], int(row["n"]), 0, row["test"]): float(row["pvalue"]) for row in csv.DictReader(file)}
     cells = [cell for figure in FIGURES.values() for cell in figure.cells]
-    found = sweep(cells, 1, tmp_path / "results.sqlite", workers=2)
+    found = sweep(cells, 1, tmp_path / "results.sqlite", workers=1)
     assert found.keys() == expected.keys()
     np.testing.assert_allclose([found[key] for key in expected], list(expected.values()), rtol=0, atol=1.01 / 501)
 

@@ -47,13 +47,14 @@ def test_raised_p_values_are_ranks_among_the_draws_of_the_result(n, n_resamples)
         assert result.pvalue == 1 / (1 + n_resamples)  # raised before it is rounded
 
 
-def test_raised_p_values_hold_the_level_where_plain_ones_do_not(monkeypatch):
-    """Of skewed scores: 200 data sets, of which 15 to 17 % have p-values of .05 or less before these are raised."""
+@pytest.mark.parametrize("n_sets", [100, pytest.param(200, marks=pytest.mark.slow)])
+def test_raised_p_values_hold_the_level_where_plain_ones_do_not(monkeypatch, n_sets):
+    """Of skewed scores: 15 to 17 % of data sets have p-values of .05 or less before these are raised."""
     judge = partial(sc.calibration_test, null="signs", n_resamples=99)
-    sets = [skewed(20, seed) for seed in range(200)]
-    assert sum(judge(*data, rng=seed).rejects() for seed, data in enumerate(sets)) <= 20
+    sets = [skewed(20, seed) for seed in range(n_sets)]
+    assert sum(judge(*data, rng=seed).rejects() for seed, data in enumerate(sets)) <= 0.1 * n_sets
     monkeypatch.setattr(sys.modules["scorecal.views.judge"], "raise_of_signs", lambda *_: 1.0)
-    assert sum(judge(*data, rng=seed).rejects() for seed, data in enumerate(sets)) >= 22
+    assert sum(judge(*data, rng=seed).rejects() for seed, data in enumerate(sets)) >= 0.11 * n_sets
 
 
 def test_the_warning_says_by_how_much():
@@ -83,4 +84,4 @@ def test_kernels_of_pairs_that_have_no_table_are_drawn_no_more_often_than_asked(
     view = sc.views.View("raw", "any", sc.kernels.Gaussian(), sc.kernels.GFD(), coordinates="natural")
     result = sc.calibration_test(predictions, rng.normal(size=20), views=[view], n_resamples=19, rng=0)
     assert (result.null, result.n_draws) == ("simulate", 19)
-    assert sc.calibration_test(predictions, rng.normal(size=20), n_resamples=19, rng=0).n_draws == 4999
+    assert sc.calibration_test(predictions, rng.normal(size=20), n_resamples=19, rng=0).n_draws > 19

@@ -150,8 +150,10 @@ def test_views_of_pairs_take_it_and_the_others_need_not(estimator):
     whiten = {"coordinates": sc.coordinates.whiten(), **kernels}
     complete = {view.name: view.statistic for view in sc.calibration_test(predictions, y, null="signs", rng=0).views}
     seeds = range(200 if estimator == "low-rank" else 1)
+    two = [view for view in sc.views.default_views(2) if view.name in ("bias, common", "any, kernels")]
+    chosen = two if estimator == "low-rank" else None
     options = [{"estimator": estimator, "n_resamples": 1, "rng": seed} for seed in seeds]
-    results = [sc.calibration_test(predictions, y, **each) for each in options]
+    results = [sc.calibration_test(predictions, y, views=chosen, **each) for each in options]
     views = [{view.name: view.statistic for view in result.views} for result in results]
     assert views[0]["bias, common"] == complete["bias, common"]
     found = [each["any, kernels"] for each in views]

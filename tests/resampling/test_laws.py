@@ -60,7 +60,7 @@ def test_a_sum_of_equal_weights_is_exact(q):
 
 @pytest.mark.parametrize("weights", [[1.0, 0.1], [1.0, 0.5, 0.25, 0.125], [3.0, *[0.1] * 20]], ids=len)
 def test_a_sum_of_other_weights_is_nearly_right(weights):
-    """Against 400,000 sums, of which 400 have p = .001: to 3 of their standard errors, and what the law says of itself."""
+    """Against 400,000 sums, of which 400 have p = .001: to 3 standard errors, and what the law says of itself."""
     rng = np.random.default_rng(0)
     drawn = np.sort(sum(w * rng.standard_normal(400_000) ** 2 for w in weights) - sum(weights))
     law = law_of(np.array(weights), 1, 1.0, largest=False)

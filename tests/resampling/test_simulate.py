@@ -115,7 +115,8 @@ def test_more_draws_than_resamples_give_the_rank_rounded_up():
         assert each.pvalue == pytest.approx((1 + np.sum(each.null_distribution >= each.statistic)) / 100)
     for alpha in (0.01, 0.05, 0.3, 0.9):
         assert result.rejects(alpha) == (result.statistic > result.critical_value(alpha))
-    every = sc.calibration_test(PREDICTIONS, Y, null=sc.nulls.Simulate(0), n_resamples=4999, rng=0)
+    every = sc.calibration_test(PREDICTIONS, Y, null=sc.nulls.Simulate(0), n_resamples=result.n_draws, rng=0)
+    assert result.n_draws == 100 * draws_per_resample(RandomSigns(), 99, 25, 2) - 1
     assert result.pvalue == pytest.approx(np.ceil(every.pvalue * 100) / 100)
 
 

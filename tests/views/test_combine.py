@@ -80,7 +80,7 @@ def test_a_wrong_law_does_not_make_the_test_wrong(factor):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 10.0])
 def test_a_wrong_law_does_not_hide_what_others_see(factor):
-    """Evidence of 3.5 standard errors, in a second view; by a law ten times too sure, the first would always be first."""
+    """Evidence of 3.5 standard errors, in a second view; by a law ten times too sure, the first would be first."""
     rng, found = np.random.default_rng(1), []
     for _ in range(60):
         values = rng.normal(size=(2, 500))

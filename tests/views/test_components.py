@@ -35,7 +35,7 @@ def test_components_of_mixtures(places, sd, expected):
 
 
 def test_distance_at_which_components_are_apart():
-    """The mean probability of a component at its own mean, 1 / (1 + exp(-distance^2 / 2)), is .9 at a distance of 2.1."""
+    """Mean probability of a component at its own mean, 1 / (1 + exp(-distance^2 / 2)), is .9 at a distance of 2.1."""
     edge = np.sqrt(2.0 * np.log(9.0))
     assert edge == pytest.approx(2.1, abs=0.01)
     assert [separated(frame([0.0, edge + shift])) for shift in (-0.01, 0.01)] == [False, True]

@@ -157,7 +157,7 @@ def test_signs_do_not_judge_what_has_no_formula():
     result = sc.calibration_test(predictions, y, null="signs", n_resamples=99, rng=0)
     assert not {"outliers", "share of outliers"} & {view.name for view in result.views}
     assert any("outliers" in what for what in result.cannot_see)
-    with pytest.raises(ValueError, match="`views` see nothing here.*`Largest`"):
+    with pytest.raises(ValueError, match=r"`views` see nothing here.*`Largest`"):
         sc.calibration_test(predictions, y, views=[OUTLIERS], null="signs", n_resamples=99, rng=0)
     drawn = sc.calibration_test(predictions, y, views=[OUTLIERS], null="simulate", n_resamples=99, rng=0)
     assert drawn.pvalue == 0.01

@@ -65,7 +65,7 @@ def test_pvalues_of_calibrated_data_are_uniform(make, d, null):
 
 @pytest.mark.parametrize("n", [2, 5, 8])
 def test_few_rows_are_judged_by_draws(n):
-    """120 calibrated data sets: 14 or fewer rejections in 99.8 % of studies; and a bias of 6 standard errors is seen."""
+    """120 calibrated data sets: 14 or fewer rejections in 99.8 % of studies; a bias of 6 standard errors is seen."""
     pvalues, _ = pvalues_of_calibrated(gaussians, n, 1, 120, null="simulate", n_resamples=99)
     assert np.sum(pvalues <= 0.05) <= 14
     assert uniform(pvalues, 100) > 1e-3

@@ -64,7 +64,7 @@ def test_features_of_single_dimensions(kernel, d):
 
 
 def test_known_moments():
-    """Of chi-square variables; Hermite polynomials, for which E He_k^3 = (k! / (k / 2)!)^3 / k! at even k; and shares."""
+    """Of chi-square variables; Hermite polynomials, for which E He_k^3 = (k! / (k / 2)!)^3 / k!, k even; and shares."""
     for d in (1, 7):
         np.testing.assert_allclose(np.ravel(normal_moments(Trace(), d)), [2.0 * d, -8.0 * d], rtol=1e-9)
     for k in (2, 4, 6):
@@ -95,7 +95,7 @@ def test_pairs_of_dimensions():
 
 
 def test_kernels_of_ones_own_are_drawn_and_nearly_right():
-    """Of 131,072 / d targets; for y^2 - 1, of kurtosis 15, to 4 standard errors of 1 %, and symmetric by construction."""
+    """Of 131,072 / d targets; for y^2 - 1, of kurtosis 15, to 4 standard errors of 1 %; symmetric by construction."""
     square, cube = normal_moments(Polynomial(1), 2)
     np.testing.assert_allclose(square, 2.0, rtol=0.06)
     np.testing.assert_allclose(cube, -8.0, rtol=0.2)

@@ -8,7 +8,7 @@ from scorecal.views.ranks import legendre_curves, ranks_of, ranks_so_far
 
 
 def by_definition(values, series):
-    """Share of the rows so far, of the same series, that are less, and half of those that are equal, itself included."""
+    """Share of the rows so far, of the same series, that are less, and half of those that are equal, itself too."""
     found = []
     for i, value in enumerate(values):
         known = values[: i + 1][series[: i + 1] == series[i]]
