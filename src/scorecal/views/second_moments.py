@@ -26,7 +26,7 @@ class Spread:
 
 
 def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
-    """Second moments in the coordinates of a view, but of outliers; if whitened or marginal, also of single dimensions."""
+    """Second moments in the coordinates of a view, without outliers; of whole predictions, also by dimension."""
     z, s, shares = _rows(frame, "whitened" if coordinates in _OF_ALL else coordinates, outliers)
     dim = z.shape[2]
     traces = _traces(z, s, shares)
