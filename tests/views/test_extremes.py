@@ -139,12 +139,9 @@ def test_torch_and_float32_have_the_same_evidence():
     expected = sc.calibration_test(predictions, y, views=[OUTLIERS], n_resamples=99, rng=0).views[0]
     for dtype, rtol in ((torch.float64, 1e-9), (torch.float32, 1e-3)):
         moved = sc.Gaussian(
-            torch.tensor(predictions.mean, dtype=dtype),
-            covariance=torch.tensor(np.array(predictions.covariance), dtype=dtype),
+            torch.tensor(predictions.mean, dtype=dtype), covariance=torch.tensor(np.array(predictions.covariance), dtype=dtype)
         )
-        found = sc.calibration_test(moved, torch.tensor(y, dtype=dtype), views=[OUTLIERS], n_resamples=99, rng=0).views[
-            0
-        ]
+        found = sc.calibration_test(moved, torch.tensor(y, dtype=dtype), views=[OUTLIERS], n_resamples=99, rng=0).views[0]
         assert found.statistic == pytest.approx(expected.statistic, rel=rtol)
         assert found.pvalue == expected.pvalue
 

@@ -52,9 +52,7 @@ def test_heavy_tails_have_far_rows_but_no_outliers(draw, most):
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_shape_of_the_others_is_in_standard_errors(d):
     """The larger of a one-sided and a two-sided normal number: 2 or more in 6.7 % of data sets, 3 in .4 %."""
-    sizes = np.array(
-        [far_rows(np.random.default_rng(seed).normal(size=(400, d))).shape_of_others for seed in range(400)]
-    )
+    sizes = np.array([far_rows(np.random.default_rng(seed).normal(size=(400, d))).shape_of_others for seed in range(400)])
     assert np.mean(sizes > 2.0) == pytest.approx(0.067, abs=3 * (0.067 / 400) ** 0.5)
     assert np.mean(sizes > 3.0) <= 0.02
 

@@ -134,10 +134,7 @@ def test_a_few_outliers_do_not_hide_a_bias_or_a_wrong_spread():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         mean = rng.normal(size=600)
-        for y, kind in (
-            (mean + 0.4 + rng.normal(size=600), "bias"),
-            (mean + 0.7 * rng.normal(size=600), "under-confidence"),
-        ):
+        for y, kind in ((mean + 0.4 + rng.normal(size=600), "bias"), (mean + 0.7 * rng.normal(size=600), "under-confidence")):
             y[5] = -30.0
             seen = sc.calibration_test(sc.Gaussian(mean, 1.0), y, null="signs", n_resamples=199, rng=seed).seen
             assert {"outliers", kind} <= set(seen)
@@ -157,9 +154,7 @@ def test_scores_alone_do_not_see_outliers_and_say_so():
         assert {"bias", "spread", "skewness", "tails"} <= names
         assert not {"outliers", "share of outliers"} & names
         assert "a few outliers among many rows: no view looks at the largest error." in result.cannot_see
-    few = sc.calibration_test(
-        sc.ScoreFunction(lambda points: np.zeros((60, 1)) - points, 60, 1), y[:60], n_resamples=99, rng=0
-    )
+    few = sc.calibration_test(sc.ScoreFunction(lambda points: np.zeros((60, 1)) - points, 60, 1), y[:60], n_resamples=99, rng=0)
     assert few.null == "simulate"
     assert {"outliers", "share of outliers"} <= {view.name for view in few.views}
     assert not any("outliers" in what for what in few.cannot_see)
@@ -168,17 +163,13 @@ def test_scores_alone_do_not_see_outliers_and_say_so():
 def test_a_few_outliers_of_scores_that_can_be_drawn_from():
     y = np.random.default_rng(0).normal(size=(60, 1))
     y[7] = -999.0
-    result = sc.calibration_test(
-        sc.ScoreFunction(lambda points: np.zeros((60, 1)) - points, 60, 1), y, n_resamples=99, rng=0
-    )
+    result = sc.calibration_test(sc.ScoreFunction(lambda points: np.zeros((60, 1)) - points, 60, 1), y, n_resamples=99, rng=0)
     assert result.pvalue == 0.01
     assert result.seen[0] == "outliers"
 
 
 @pytest.mark.parametrize(
-    ("kernel", "kind"),
-    [(sc.kernels.Outlying(), "outliers"), (sc.views.Largest(), "outliers")],
-    ids=["share", "largest"],
+    ("kernel", "kind"), [(sc.kernels.Outlying(), "outliers"), (sc.views.Largest(), "outliers")], ids=["share", "largest"]
 )
 def test_views_that_signs_cannot_judge_may_be_alone(kernel, kind):
     rng = np.random.default_rng(0)
