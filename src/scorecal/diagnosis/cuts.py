@@ -1,6 +1,7 @@
 """Cuts of numbers and times at their quantiles, and words for what lies on either side of each, or between them."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def quarters_of(name: str, values: np.ndarray) -> tuple[np.ndarray, list[str]]:
     cuts, shown = _cuts_of_numbers(values, _QUARTERS)
     kept = cuts < np.max(values)
     cuts, shown = cuts[kept], [cut for cut, inside in zip(shown, kept, strict=True) if inside]
-    between = [f"{low} < {name} <= {high}" for low, high in zip(shown[:-1], shown[1:], strict=True)]
+    between = [f"{low} < {name} <= {high}" for low, high in pairwise(shown)]
     return cuts, [f"{name} <= {shown[0]}", *between, f"{name} > {shown[-1]}"] if shown else [name]
 
 
@@ -54,4 +55,5 @@ def _cuts_of_times(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndar
 
 
 def _step(times: np.ndarray) -> np.timedelta64:
-    return np.asarray(times[-1] - times[0])[()] // (10 * _N_BINS)
+    step: np.timedelta64 = (times[-1] - times[0]) // (10 * _N_BINS)
+    return step

@@ -54,14 +54,15 @@ def _pvalues(
 ) -> np.ndarray:
     from scipy.special import chdtrc
 
-    n, d = found.whitened.shape
-    law = predictions.convolved if isinstance(predictions, Noisy) else predictions
+    d = found.whitened.shape[1]
+    law: Any = predictions.convolved if isinstance(predictions, Noisy) else predictions
     if type(law) is Gaussian:
         return np.asarray(chdtrc(d, squared))
     n_draws = min(_MOST_DRAWS, _MOST_NUMBERS // (law.n * d))
-    if not isinstance(law, Samplable) or found.source != "moments" or n_draws < _FEWEST_DRAWS:
+    known: Any = law if isinstance(law, Samplable) and found.source == "moments" else None
+    if known is None or n_draws < _FEWEST_DRAWS:
         return np.full(len(far), np.nan)
-    draws = to_numpy(draw_samples(law, n_draws, rng)).astype(np.float64)[found.rows[far]]
+    draws = to_numpy(draw_samples(known, n_draws, rng)).astype(np.float64)[found.rows[far]]
     roots = found.root[far] * found.sd[far][:, :, None]
     gaps = np.swapaxes(draws - found.location[far][:, None, :], 1, 2)
     drawn = np.sum(np.linalg.solve(roots, gaps) ** 2, axis=1)

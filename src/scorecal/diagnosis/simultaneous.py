@@ -1,8 +1,8 @@
 """One level for the intervals of many sizes, such that all of them hold at once with a given probability.
 
 Gaussian multipliers of the influences of independent units give sizes, in units of their standard errors, that are
-normal with the correlations of these influences. The largest of them is drawn from that, with no need of the multipliers
-themselves.
+normal with the correlations of these influences. The largest of them is drawn from that, with no need of the
+multipliers themselves.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from .sizes import Sizes
 
-_N_DRAWS, _DRAWS_AT_ONCE, _UNITS_AT_ONCE = 20_000, 1000, 8192
+_N_DRAWS, _DRAWS_AT_ONCE, _UNITS_AT_ONCE = 10_000, 1000, 8192
 _MOST_SIZES = 1000  # of more, correlations take too long
 
 

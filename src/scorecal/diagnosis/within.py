@@ -26,7 +26,7 @@ def check_limits(bias: Any, spread: Any) -> None:
 def is_within(
     biases: Sizes, ratios: Sizes, bias: float | None, spread: float | None, alpha: float, tail: float
 ) -> bool | None:
-    """Whether all sizes are inside their limits, by one-sided bounds at level alpha; False by intervals of this tail."""
+    """Whether all sizes are inside their limits, by one-sided bounds at level alpha; False by intervals of a tail."""
     one_sided, together = min(1.0, 2.0 * alpha), min(1.0, tail)
     limits: list[tuple[Sizes, float, float]] = []
     if bias is not None:
