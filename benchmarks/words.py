@@ -25,6 +25,9 @@ CLEAR = 0.01
 ALSO_TRUE = {  # of flaws of the grid, the word that is true beside theirs
     "hidden wide": "shape",  # a mixture of two spreads has heavier tails, and is wider
     "truncation": "shape",  # errors that never go far have light tails, and are narrower
+    "outliers 2": "shape",  # errors twice as large in 2 % of the rows: hardly one stands out, and tails are heavier
+    "outliers 3": "shape",
+    "tails 5, d = 1": "outliers",  # of 200 draws of t5 one may lie at 8 sd, and the others be as normal ones
 }
 
 
@@ -98,7 +101,7 @@ def of_the_grid() -> list[Case]:
     """Return the flaws of the grid, with 200 and 1000 rows."""
     found = []
     for row in situations():
-        also = tuple(kind for flaw, kind in ALSO_TRUE.items() if row.name.startswith(flaw))
+        also = tuple(kind for flaw, kind in ALSO_TRUE.items() if row.model.name.startswith(flaw))
         found += [
             Case(row.model.name, n, (row.kind, *also), lambda rng, row=row, n=n: row.draw(n, rng=rng))
             for n in (200, 1000)
