@@ -1,4 +1,4 @@
-"""How often the first word of `calibration_test` is right: on the grid of the power study, and on flaws that look alike.
+"""How often the first word of `calibration_test` is right, on the grid of the power study and on flaws that look alike.
 
     python benchmarks/words.py [--repeats 10] [--only TEXT]
 

@@ -54,11 +54,7 @@ def test_large_integers_keep_all_their_digits():
         np.array(["2020-01-01", "2020-01-02", "2021-01-01"], "datetime64[D]"),
         [date(2020, 1, 1), date(2020, 1, 2), date(2021, 1, 1)],
         [datetime(2020, 1, 1), datetime(2020, 1, 2), datetime(2021, 1, 1)],
-        [
-            datetime(2020, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))),
-            date(2020, 1, 2),
-            datetime(2021, 1, 1, tzinfo=UTC),
-        ],
+        [datetime(2020, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))), date(2020, 1, 2), datetime(2021, 1, 1, tzinfo=UTC)],
         pd.to_datetime(["2020-01-01", "2020-01-02", "2021-01-01"]),
         pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02", "2021-01-01"], utc=True)),
     ],
@@ -112,11 +108,7 @@ def test_numbers_of_which_there_are_two_are_labels():
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (
-            np.zeros((3, 2, 2)),
-            ValueError,
-            "`covariates` must be a mapping, a data frame or an array .*, but has 3 axes",
-        ),
+        (np.zeros((3, 2, 2)), ValueError, "`covariates` must be a mapping, a data frame or an array .*, but has 3 axes"),
         ({"x": np.zeros(4)}, ValueError, r"a value for each of the 3 predictions, but 'x' has \(4,\)"),
         ({"x": 1.0}, ValueError, r"a value for each of the 3 predictions, but 'x' has \(\)"),
         (np.zeros(4), ValueError, r"a value for each of the 3 predictions, but 'x_1' has \(4,\)"),
@@ -124,11 +116,7 @@ def test_numbers_of_which_there_are_two_are_labels():
         ({"x": [1.0, 2.0, np.inf]}, ValueError, "must be finite, but 'x' is not, first at row 2"),
         ({"x": np.array([1, 2, None], object)}, ValueError, "must be finite, but 'x' is not, first at row 2"),
         ({"x": pd.array([1, None, 2], "Int64")}, ValueError, "must be finite, but 'x' is not, first at row 1"),
-        (
-            {"x": [date(2020, 1, 1), None, date(2020, 1, 2)]},
-            ValueError,
-            "must be finite, but 'x' is not, first at row 1",
-        ),
+        ({"x": [date(2020, 1, 1), None, date(2020, 1, 2)]}, ValueError, "must be finite, but 'x' is not, first at row 1"),
         ({"x": pd.to_datetime([None, "2020", "2021"])}, ValueError, "must be finite, but 'x' is not, first at row 0"),
         ({"x": np.array([1, "NaT", 2], "m8[s]")}, ValueError, "must be finite, but 'x' is not, first at row 1"),
         ({"x": np.array(["0000", "2020", "2021"], "M8[Y]")}, ValueError, "must lie in the years 1 to 9999"),

@@ -148,9 +148,7 @@ def test_radial_tails_hardly_see_a_wrong_spread(d):
 @pytest.mark.parametrize("d", [1, 3, 10])
 def test_outlying_targets_are_as_frequent_as_they_should_be(d):
     edge = math.sqrt(stats.chi2(d).isf(0.02))
-    below, above = (
-        Outlying(0.02).features(np.full((1, d), r / math.sqrt(d)), None)[0, 0] for r in (edge - 1e-9, edge + 1e-9)
-    )
+    below, above = (Outlying(0.02).features(np.full((1, d), r / math.sqrt(d)), None)[0, 0] for r in (edge - 1e-9, edge + 1e-9))
     assert (below, above) == pytest.approx((-0.02, 0.98))
     assert below * 0.98 + above * 0.02 == pytest.approx(0.0, abs=1e-15)
 
@@ -180,9 +178,7 @@ def test_a_target_out_of_sight_is_an_outlier():
     y = mean + np.random.default_rng(1).normal(size=60)
     for far in (1e20, 1e50, 1e90):
         for null in ("signs", "auto"):
-            result = sc.calibration_test(
-                sc.Gaussian(mean, 1.0), np.append(y[1:], far), null=null, n_resamples=99, rng=0
-            )
+            result = sc.calibration_test(sc.Gaussian(mean, 1.0), np.append(y[1:], far), null=null, n_resamples=99, rng=0)
             assert result.pvalue == 0.01
             assert result.seen[0] == "outliers"
 

@@ -48,9 +48,7 @@ def test_a_law_tells_views_apart_that_are_beyond_all_draws():
     values[:, 0] = 9.0, 7.0
     found = combined(values, [Known(), Known()])
     assert found.pvalue == found.own[1] == found.adjusted[1] == 0.001
-    assert found.statistic == pytest.approx(
-        -stats.norm.logsf(9.0) / np.log(10.0), rel=0.1
-    )  # `_fitted` may correct a law
+    assert found.statistic == pytest.approx(-stats.norm.logsf(9.0) / np.log(10.0), rel=0.1)  # `_fitted` may correct a law
     assert found.sizes == pytest.approx([stats.norm.isf(0.5 * stats.norm.sf(size)) for size in (9.0, 7.0)], rel=0.06)
 
 

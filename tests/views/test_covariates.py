@@ -28,9 +28,7 @@ def curves_by_definition(ranks):
     return legendre.legvander(2.0 * ranks - 1.0, 4)[:, 1:] * np.sqrt(2.0 * np.arange(1, 5) + 1.0)
 
 
-@pytest.mark.parametrize(
-    "column", [np.random.default_rng(0).normal(size=N), np.arange(N) % 7, DAYS], ids=["x", "ties", "days"]
-)
+@pytest.mark.parametrize("column", [np.random.default_rng(0).normal(size=N), np.arange(N) % 7, DAYS], ids=["x", "ties", "days"])
 def test_numbers_become_curves_of_their_ranks(column):
     expected = curves_by_definition((stats.rankdata(column) - 0.5) / N)
     np.testing.assert_allclose(functions_of(column, None), expected - expected.mean(axis=0), atol=1e-12)
@@ -53,9 +51,7 @@ def test_labels_become_indicators_less_their_shares():
 
 
 @pytest.mark.parametrize(
-    "column",
-    [np.full(N, 3.0), np.full(N, "a"), np.arange(N).astype(str), np.full(N, DAYS[0])],
-    ids=["number", "label", "ids", "day"],
+    "column", [np.full(N, 3.0), np.full(N, "a"), np.arange(N).astype(str), np.full(N, DAYS[0])], ids=["number", "label", "ids", "day"]
 )
 @pytest.mark.parametrize("horizon", [None, 1])
 def test_what_does_not_vary_or_is_never_seen_twice_has_no_functions(column, horizon):
@@ -146,9 +142,7 @@ def test_errors_before_by_definition(horizon):
 def test_errors_before_are_for_rows_in_time_order():
     views = serial_views(1)
     predictions, y = sc.Gaussian(np.zeros(N), 1.0), np.random.default_rng(0).normal(size=N)
-    assert {view.name for view in views} <= {
-        v.name for v in sc.calibration_test(predictions, y, horizon=1, rng=0).views
-    }
+    assert {view.name for view in views} <= {v.name for v in sc.calibration_test(predictions, y, horizon=1, rng=0).views}
     assert "serial" not in {v.sees for v in sc.calibration_test(predictions, y, rng=0).views}
     with pytest.raises(ValueError, match="`views` see nothing here"):
         sc.calibration_test(predictions, y, views=views, rng=0)
@@ -228,11 +222,7 @@ def random_walk(seed, n=100, horizon=1):
     rng = np.random.default_rng(seed)
     walk = np.cumsum(rng.normal(size=n + horizon))
     known, y = walk[:-horizon], walk[horizon:]
-    return (
-        sc.Gaussian(known, horizon**0.5),
-        y,
-        {"horizon": horizon, "covariates": {"level": known, "day": np.arange(n)}},
-    )
+    return sc.Gaussian(known, horizon**0.5), y, {"horizon": horizon, "covariates": {"level": known, "day": np.arange(n)}}
 
 
 def two_steps_ahead(seed):
@@ -257,18 +247,12 @@ def stations(seed, n=120):
     for k in range(3):
         walk = np.cumsum(rng.normal(size=np.sum(series == k) + 1))
         known[series == k], y[series == k] = walk[:-1], walk[1:]
-    return (
-        sc.Gaussian(known, 1.0),
-        y,
-        {"horizon": 1, "groups": series, "covariates": {"level": known, "s": series.astype(str)}},
-    )
+    return sc.Gaussian(known, 1.0), y, {"horizon": 1, "groups": series, "covariates": {"level": known, "s": series.astype(str)}}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "make",
-    [with_columns, autoregression, garch, random_walk, two_steps_ahead, patients, stations],
-    ids=lambda f: f.__name__,
+    "make", [with_columns, autoregression, garch, random_walk, two_steps_ahead, patients, stations], ids=lambda f: f.__name__
 )
 def test_level_with_covariates(make):
     """300 data sets: 27 or fewer rejections in 99.8 % of such studies of a test whose level is right."""
@@ -289,20 +273,12 @@ def test_level_with_covariates(make):
 
 def drift(rng, n=150):
     day = np.arange(n)
-    return (
-        sc.Gaussian(np.zeros(n), 1.0),
-        1.2 * (day / n - 0.5) + rng.normal(size=n),
-        {"covariates": {"day": DAYS[0] + day}},
-    )
+    return sc.Gaussian(np.zeros(n), 1.0), 1.2 * (day / n - 0.5) + rng.normal(size=n), {"covariates": {"day": DAYS[0] + day}}
 
 
 def one_label(rng, n=200):
     station = rng.integers(0, 8, size=n)
-    return (
-        sc.Gaussian(np.zeros(n), 1.0),
-        1.2 * (station == 3) + rng.normal(size=n),
-        {"covariates": {"s": station.astype(str)}},
-    )
+    return sc.Gaussian(np.zeros(n), 1.0), 1.2 * (station == 3) + rng.normal(size=n), {"covariates": {"s": station.astype(str)}}
 
 
 def spread_that_follows(rng, n=200):

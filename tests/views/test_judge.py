@@ -108,9 +108,7 @@ def test_pvalues_of_views_by_law_are_ranks_among_many_draws():
             found = np.exp(law.log_pvalues(values))
             # To 4 standard errors of the ranks, and 15 % for features that are not quite normal or independent.
             expected = np.array([0.5, 0.2, 0.1, 0.05, 0.01])
-            np.testing.assert_array_less(
-                np.abs(found - expected), 0.2 * expected + 4 * np.sqrt(expected / 4999), view.name
-            )
+            np.testing.assert_array_less(np.abs(found - expected), 0.2 * expected + 4 * np.sqrt(expected / 4999), view.name)
             assert view.pvalue == pytest.approx(np.exp(law.log_pvalues(np.array([statistic])))[0], abs=0.08)
             compared += 1
     assert compared >= 15
@@ -171,6 +169,4 @@ def test_bounded_features_take_the_place_of_others_where_signs_judge():
     own = {view.name: view.pvalue for view in result.views}
     assert own["bias"] == 0.005
     plain = [View("plain", "bias", sc.kernels.Constant())]
-    assert (
-        sc.calibration_test(sc.Gaussian(mean, 1.0), y, views=plain, null="signs", n_resamples=199, rng=0).pvalue > 0.05
-    )
+    assert sc.calibration_test(sc.Gaussian(mean, 1.0), y, views=plain, null="signs", n_resamples=199, rng=0).pvalue > 0.05
