@@ -50,7 +50,7 @@ def test_heavy_tails_have_far_rows_but_no_outliers(draw, most):
 
 
 def test_the_far_end_of_two_spreads_is_not_beyond_doubt():
-    """A fifth of the rows, of errors 1.7 times as large, has far rows in some data sets; one at 6 has no such reason."""
+    """A fifth of the rows, of errors 1.7 times as large, has far rows now and then; one at 6 has no such reason."""
     doubtful = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 """Rows that lie farther from their predictions than these allow, and what the others look like."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +32,11 @@ class FarRows:
 
     @property
     def out_of_sight(self) -> bool:
-        return self.log_chance < np.log(_OUT_OF_SIGHT)
+        return self.log_chance < math.log(_OUT_OF_SIGHT)
 
     @property
     def beyond_doubt(self) -> bool:
-        return self.are_outliers and self.log_chance < np.log(_BEYOND_DOUBT)
+        return self.are_outliers and self.log_chance < math.log(_BEYOND_DOUBT)
 
     @property
     def are_outliers(self) -> bool:

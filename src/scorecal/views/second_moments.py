@@ -27,7 +27,7 @@ class Spread:
 
 
 def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
-    """Second moments in the coordinates of a view, but of outliers; if whitened or marginal, also of single dimensions."""
+    """Second moments in the coordinates of a view, but of outliers; whitened or marginal, also of single dimensions."""
     z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates, outliers)
     dim = z.shape[2]
     whitened = coordinates in ("whitened", "marginal")
