@@ -131,7 +131,7 @@ def test_what_cannot_be_told_says_so():
         found = sc.diagnose(heavy, y, rng=0)
         ratios = (*found.confidence_ratio, found.overall_confidence_ratio, found.worst_direction.ratio)
         assert [str(ratio) for ratio in ratios] == ["cannot be estimated"] * 4
-        assert "-confident" not in found.message
+        assert found.statements == ()
         assert "nan" not in str(found)
     exact = sc.diagnose(sc.Gaussian(mean, 1.0), np.stack([mean[:, 0], y[:, 1]], 1), rng=0)
     assert exact.confidence_ratio[0] == Estimate(0.0, 0.0, 0.0)
@@ -179,7 +179,7 @@ def test_the_region_is_named():
         assert found.where.name.startswith("x > ")
         assert found.where.contrast_pvalue <= 0.01
         assert found.where.n < 400
-        assert found.where.confidence_ratio[0].low > 1.2
+        assert found.where.confidence_ratio[0].low > 1.1
         assert {region.covariate for region in found.regions} == {"x", "group"}
         cuts.append(float(found.where.name.removeprefix("x > ")))
     assert np.mean((np.array(cuts) > 0.6) & (np.array(cuts) < 1.5)) >= 0.9

@@ -92,12 +92,11 @@ def diagnose(
     :math:`\Sigma_i`, as for Gaussians.
 
     Standard errors come from leaving out one row at a time or, with `groups` or `horizon`, one of G groups or blocks.
-    They are enlarged where influences have heavy tails, as by the degrees of freedom of Welch and Satterthwaite.
-    Intervals are those of Student's t, and reach farther to the side to which influences are skewed, by one and a half
-    times the term of Cornish and Fisher. For all to hold at once they have one level, from the largest of all sizes
-    under Gaussian multipliers. Where there are regions, sizes over all rows and of levels get half of
-    1 - `confidence_level`; the contrasts of regions, and the sizes of the region that is named, which come from the
-    largest over all regions, get a quarter each.
+    They are enlarged where influences have heavy tails, as by the degrees of freedom of Welch and Satterthwaite, and to
+    the side to which these are skewed, by one and a half times the term of Cornish and Fisher. Intervals are those of
+    Student's t. For all to hold at once they have one level, from the largest of all sizes under Gaussian multipliers.
+    Where there are regions, sizes over all rows and of levels get half of 1 - `confidence_level`; the contrasts of
+    regions, and the sizes of the region that is named, as one of all (Sidak), get a quarter each.
 
     Examples
     --------

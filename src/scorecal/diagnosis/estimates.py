@@ -51,11 +51,13 @@ def ratios(values: np.ndarray, expected: np.ndarray, units: Units, rows: Any = _
         return np.asarray(0.5 * np.log(variance / (wanted / number)))
 
     found = jackknife(features, log_ratio, units, rows, np.zeros(values.shape[1]), np.exp)
-    wanted = expected[rows]
-    # Curvatures of scores that turn back far out may cancel.
-    clear = np.mean(wanted, axis=0) > 2.0 * np.std(wanted, axis=0) / len(wanted) ** 0.5
-    found.values[~clear] = np.nan
+    found.values[~_clear(expected[rows])] = np.nan
     return found
+
+
+def _clear(expected: np.ndarray) -> np.ndarray:
+    """Which expected squares (n, K) are clearly positive: curvatures of scores that turn back far out may cancel."""
+    return np.asarray(np.mean(expected, axis=0) > 2.0 * np.std(expected, axis=0) / len(expected) ** 0.5)
 
 
 def marginal_ratios(residuals: Residuals, units: Units, rows: Any = _ALL) -> Sizes:
@@ -68,10 +70,10 @@ def correlations(residuals: Residuals, units: Units, rows: Any = _ALL) -> Sizes:
     """Correlations of every two dimensions, on Fisher's scale; what is expected are those that are claimed."""
     d = residuals.marginal.shape[1]
     first, second = np.triu_indices(d, 1)
-    products = np.mean(residuals.expected_marginal[rows], axis=0)
-    squares = products[first, first] * products[second, second]
-    claimed = np.full(len(first), np.nan)
-    np.divide(products[first, second], np.sqrt(np.maximum(squares, 0.0)), out=claimed, where=squares > 0)
+    wanted = residuals.expected_marginal[rows]
+    products, clear = np.mean(wanted, axis=0), _clear(np.einsum("nkk->nk", wanted))
+    scale = np.sqrt(np.where(clear, np.diag(products), np.nan))
+    claimed = products[first, second] / (scale[first] * scale[second])
     values = residuals.marginal[rows] - np.mean(residuals.marginal[rows], axis=0)
 
     def features(part: slice) -> np.ndarray:

@@ -118,12 +118,10 @@ def adjusted_pvalues(statistics: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [np.mean(largest >= each[:, :1] - 1e-9, axis=1) for each in statistics]
 
 
-def tail_of_regions(statistics: Sequence[np.ndarray], alpha: float) -> float:
-    """Tail of each interval for those of all regions to hold at once with probability 1 - `alpha`."""
-    from scipy.special import ndtr
-
-    largest = np.max([np.max(each[:, 1:], axis=0) for each in statistics], axis=0)
-    return float(min(alpha, 2.0 * ndtr(-np.quantile(largest, 1.0 - alpha, method="higher"))))
+def count_of_parts(partitions: Sequence[Partition]) -> int:
+    """Number of different sets of rows that are a region, or all that is outside one."""
+    both = (np.concatenate([each.regions, ~each.regions]) for each in partitions)
+    return sum(len(np.unique(parts, axis=0)) for parts in both)
 
 
 def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, signs: Signs) -> np.ndarray:

@@ -19,14 +19,20 @@ def simultaneous_tail(family: Sequence[Sizes], n_units: int, alpha: float) -> fl
     """Return the tail of each interval (1 - its level) for all of the family to hold with probability 1 - `alpha`."""
     from scipy.special import ndtr
 
-    n_sizes = sum(len(_usable(sizes)) for sizes in family)
-    if n_sizes == 0:
-        return alpha
-    independent = -np.expm1(np.log1p(-alpha) / n_sizes)  # enough whatever the correlations (Sidak)
-    if n_sizes > _MOST_SIZES:
-        return float(independent)
+    n_sizes = sum(len(sizes.usable) for sizes in family)
+    independent = tail_of(n_sizes, alpha)
+    if n_sizes == 0 or n_sizes > _MOST_SIZES:
+        return independent
     largest = _largest(correlation_of(family, n_units))
     return float(min(alpha, max(independent, 2.0 * ndtr(-np.quantile(largest, 1.0 - alpha)))))
+
+
+def tail_of(n_sizes: int, alpha: float) -> float:
+    """Return the tail of each interval for so many to hold at once with probability 1 - `alpha`, by Sidak's inequality.
+
+    That is enough whatever the correlations of sizes that are nearly normal.
+    """
+    return float(-np.expm1(np.log1p(-alpha) / max(1, n_sizes)))
 
 
 def agreeing(tail: float, family: Sequence[Sizes], rejected: bool) -> float:
@@ -39,7 +45,7 @@ def agreeing(tail: float, family: Sequence[Sizes], rejected: bool) -> float:
 
 def correlation_of(family: Sequence[Sizes], n_units: int) -> np.ndarray:
     """Correlations of the sizes that have a standard error, (K, K), from the influences of their units."""
-    chosen = [_usable(sizes) for sizes in family]
+    chosen = [sizes.usable for sizes in family]
     n_sizes = sum(map(len, chosen))
     products = np.zeros((n_sizes, n_sizes))
     for start in range(0, n_units, _UNITS_AT_ONCE):
@@ -53,10 +59,6 @@ def correlation_of(family: Sequence[Sizes], n_units: int) -> np.ndarray:
         products += block.T @ block
     scale = np.sqrt(np.diag(products))
     return np.asarray(products / scale[:, None] / scale)
-
-
-def _usable(sizes: Sizes) -> np.ndarray:
-    return np.flatnonzero(sizes.told & np.isfinite(sizes.errors) & (sizes.errors > 0))
 
 
 def _largest(correlation: np.ndarray) -> np.ndarray:

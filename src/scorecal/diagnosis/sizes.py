@@ -13,7 +13,6 @@ import numpy as np
 
 _NUMBERS_AT_ONCE = 2**23
 _LEAN = 1.5  # skewness in data is smaller than that of their distribution, where this is large
-_USUAL = 0.975  # quantile of t that few degrees of freedom enlarge standard errors by
 _MARGIN = 1e-6  # relative: rounding must not shut out what an interval was widened to contain
 
 
@@ -54,51 +53,42 @@ class Units:
 class Sizes:
     """K sizes on a scale where intervals are nearly symmetric, and what they are expected to be: that of calibration.
 
-    Intervals are those of Student's t, with standard errors that are enlarged where influences have heavy tails, and
-    reach farther to the side to which influences are skewed, by `lean` (1 + 2 t^2) standard errors: the few rows that
-    matter most may be missing from the data.
+    Intervals are those of Student's t, with a standard error for each side.
     """
 
     values: np.ndarray  # (K,); NaN where one cannot be estimated
     expected: np.ndarray  # (K,)
-    errors: np.ndarray  # (K,), standard errors
-    degrees: np.ndarray  # (K,), of freedom
-    lean: np.ndarray  # (K,), positive for long intervals above the value
+    below: np.ndarray  # (K,), standard errors
+    above: np.ndarray
+    freedom: int  # degrees of it
     back: Callable[[np.ndarray], np.ndarray]  # to the scale on which sizes are told
     influence: np.ndarray  # (G, K), of each unit; empty where it is not wanted any more
     units: np.ndarray  # (G,), which these are
 
     @property
-    def told(self) -> np.ndarray:
-        """Which of them can be estimated, (K,)."""
-        return np.asarray(~np.isnan(self.values))
+    def usable(self) -> np.ndarray:
+        """Which of them have a standard error, as indices."""
+        return np.flatnonzero(~np.isnan(self.values) & np.isfinite(self.above) & (self.above > 0))
 
     def tails(self) -> np.ndarray:
         """For each size, 1 - the level of the interval that just contains what is expected; NaN if untold."""
         from scipy.special import stdtr
 
+        gap = self.expected - self.values
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap = (self.expected - self.values) / self.errors
-        gap = np.where(self.values == self.expected, 0.0, gap)
-        lean = np.maximum(np.where(gap > 0, self.lean, -self.lean), 0.0)
-        rest = np.maximum(np.abs(gap) - lean, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            t = np.where(np.isinf(rest), math.inf, 2.0 * rest / (1.0 + np.sqrt(1.0 + 8.0 * lean * rest)))
-        return np.asarray(2.0 * stdtr(self.degrees, -t))
+            t = np.where(gap == 0, 0.0, np.abs(gap) / np.where(gap > 0, self.above, self.below))
+        return np.asarray(2.0 * stdtr(self.freedom, -t))
 
     def estimates(self, tail: float) -> tuple[Estimate, ...]:
         """The sizes, each with its interval of level 1 - `tail`."""
         from scipy.special import stdtrit
 
-        t = -stdtrit(self.degrees, 0.5 * tail) * (1.0 + _MARGIN)
-        ends = [self.values]
-        for side in (-1.0, 1.0):
-            reach = t + np.maximum(side * self.lean, 0.0) * (1.0 + 2.0 * t**2)
-            gap = np.zeros_like(self.errors)
-            np.multiply(reach, self.errors, out=gap, where=self.errors > 0)
-            ends.append(self.values + side * gap)
+        t = -stdtrit(self.freedom, 0.5 * tail) * (1.0 + _MARGIN)
+        down, up = np.zeros_like(self.below), np.zeros_like(self.above)
+        np.multiply(t, self.below, out=down, where=self.below > 0)
+        np.multiply(t, self.above, out=up, where=self.above > 0)
         with np.errstate(over="ignore"):
-            parts = [self.back(end).tolist() for end in ends]
+            parts = [self.back(end).tolist() for end in (self.values, self.values - down, self.values + up)]
         return tuple(map(Estimate, *parts))
 
     def alone(self) -> "Sizes":
@@ -136,25 +126,30 @@ def jackknife(
             values[part] = function(total)
             without = function(total - sums)
             influence[:, part] = (n_units - 1) * (np.mean(without, axis=0) - without)
-    return Sizes(*_judged(values, expected, influence), back, influence, present)
+    below, above = _standard_errors(influence)
+    exact = np.isinf(values)  # no spread at all, or a perfect correlation
+    below, above = (np.where(exact, 0.0, np.where(np.isnan(each), math.inf, each)) for each in (below, above))
+    return Sizes(values, expected, below, above, max(1, n_units - 1), back, influence, present)
 
 
-def _judged(
-    values: np.ndarray, expected: np.ndarray, influence: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Values, expected values, standard errors, degrees of freedom and lean; one unit has an infinite error."""
+def _standard_errors(influence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors to either side, from the influences of n units; infinite for one unit.
+
+    They are enlarged where influences have heavy tails, and to the side to which these are skewed: the few units that
+    matter most may be missing from the data. At the 95 % level intervals are those of t with the degrees of freedom of
+    Welch and Satterthwaite, less a multiple of the skewness (Cornish and Fisher); at other levels they have the same
+    proportions, since neither correction holds far out.
+    """
     from scipy.special import stdtrit
 
-    n, n_sizes = influence.shape
+    n = len(influence)
     if n < 2:
-        return values, expected, np.full(n_sizes, math.inf), np.ones(n_sizes), np.zeros(n_sizes)
+        return (np.full(influence.shape[1], math.inf),) * 2
     second, third, fourth = (np.mean(influence**power, axis=0) for power in (2, 3, 4))
-    errors = np.sqrt(second / (n - 1))
-    errors = np.where(np.isinf(values), 0.0, np.where(np.isnan(errors), math.inf, errors))
-    usable = (errors > 0) & np.isfinite(errors)
-    second, third, fourth = (np.where(usable, moment, 1.0) for moment in (second, third, fourth))
-    lean = _LEAN * third / second**1.5 / (6.0 * n**0.5)  # of Cornish and Fisher
-    # A variance is known as well as that of so many normal numbers; far in the tails their t would ask for too much.
-    normal = np.minimum(n - 1.0, 2.0 * n / np.maximum(fourth / second**2 - 1.0, 1e-9))
-    errors = np.where(usable, errors * stdtrit(normal, _USUAL) / stdtrit(n - 1.0, _USUAL), errors)
-    return values, expected, errors, np.full(n_sizes, n - 1.0), np.where(usable, lean, 0.0)
+    usable = (second > 0) & np.isfinite(fourth)
+    scale = np.where(usable, second, 1.0)
+    normal = 2.0 * n / np.maximum(np.where(usable, fourth, 1.0) / scale**2 - 1.0, 1e-9)  # so many tell as much
+    t, few = (stdtrit(freedom, 0.975) for freedom in (n - 1.0, np.minimum(normal, n - 1.0)))
+    errors = np.sqrt(second / (n - 1)) * few / t
+    lean = _LEAN * np.where(usable, third, 0.0) / scale**1.5 / (6.0 * n**0.5) * (1.0 + 2.0 * t**2) / t
+    return errors * (1.0 + np.maximum(-lean, 0.0)), errors * (1.0 + np.maximum(lean, 0.0))

@@ -7,10 +7,10 @@ import numpy as np
 
 from ..resampling.signs import Signs
 from .estimates import Correlation, as_correlations, biases, correlations, marginal_ratios
-from .regions import Partition, adjusted_pvalues, features_of, statistics_of_regions, tail_of_regions
+from .regions import Partition, adjusted_pvalues, count_of_parts, features_of, statistics_of_regions
 from .residuals import Residuals
 from .result import Region
-from .simultaneous import agreeing
+from .simultaneous import agreeing, tail_of
 from .sizes import Estimate, Sizes, Units
 
 Three = tuple[Sizes, Sizes, Sizes]
@@ -50,11 +50,11 @@ def regions_of(search: Search, partitions: Sequence[Partition]) -> tuple[Region,
     chosen = [_clearest(*each, features) for each in zip(partitions, contrasts, strict=True)]
     rows = [partition.rows(k) for partition, k in zip(partitions, chosen, strict=True)]
     sizes = [(search.sizes(inside), search.sizes(~inside)) for inside in rows]
-    tail = search.tail
+    tail, d = search.tail, search.found.marginal.shape[1]
     if tail is None:
-        all_sizes = [one for both in sizes for three in both for one in three]
-        tail = agreeing(tail_of_regions(wrong, search.alpha), all_sizes, search.rejected)
-    d = search.found.marginal.shape[1]
+        shown = [one for both in sizes for three in both for one in three]
+        n_sizes = count_of_parts(partitions) * sum(len(one.values) for one in sizes[0][0])  # one of all could be shown
+        tail = agreeing(tail_of(n_sizes, search.alpha), shown, search.rejected)
     regions = []
     for i, (partition, k) in enumerate(zip(partitions, chosen, strict=True)):
         there, rest = (_estimates(three, d, tail) for three in sizes[i])
