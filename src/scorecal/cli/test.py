@@ -21,6 +21,7 @@ from ..coverage import expected_coverage
 from ..diagnosis import Diagnosis, diagnose
 from ..predictions import Gaussian
 from ..report import report_html
+from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
 from .as_json import as_json
 from .files import source_of
@@ -32,7 +33,6 @@ from .read import Input, read
 from .table import InputError
 from .words import in_options
 
-_MOST_FOR_COMPLETE = 20_000
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
@@ -133,7 +133,7 @@ def _test(chosen: argparse.Namespace) -> int:
             for sentence in given.said:
                 complain("scorecal test", sentence)
             check_draws(predictions, chosen.n_resamples)
-            estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
+            estimator = affordable_estimator(predictions.n)
             shared: dict[str, Any] = {
                 "groups": given.groups,
                 "horizon": horizon_of(chosen),
@@ -146,7 +146,9 @@ def _test(chosen: argparse.Namespace) -> int:
             )
             noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
             result = replace(result, warnings=noticed)
-            diagnosis = diagnose(predictions, y, covariates=given.by, names=chosen.target or None, **shared)
+            diagnosis = diagnose(
+                predictions, y, covariates=given.by, names=chosen.target or None, result=result, **shared
+            )
         unheard = _tell(chosen, result, diagnosis, estimator, given)
         if chosen.report is not None:
             # After the verdict is out: a picture that fails must not take it along.

@@ -42,10 +42,10 @@ def sizes_part(diagnosis: Diagnosis) -> list[str]:
     shown = words.sizes_table(diagnosis)
     parts = [
         "<h2>In what way</h2>",
-        *(f"<p>{html_text(sentence)}</p>" for sentence in words.sentences_of(diagnosis)),
+        *(f"<p>{html_text(sentence)}</p>" for sentence in words.message_of(diagnosis)),
         picture(
             lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(shown.rows))),
-            f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
+            f"Bias and true over claimed spread, with {words.intervals_in_words(diagnosis)}.",
             "; ".join(f"{name}: bias {off}, ratio {ratio}" for name, off, ratio in shown.rows),
         ),
         shown.html(),

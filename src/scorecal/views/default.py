@@ -82,31 +82,32 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
     whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly
     own: dict[str, Any] = {"coordinates": "marginal"}
     # The bandwidth is the typical distance of two standard Gaussian targets.
+    line = dim == 1
     views = [
-        View("bias", "bias", one, weight=6.0 if dim == 1 else 1.5, bounded=Rank(1)),
-        View("spread", "confidence", Trace(), weight=whole * (6.0 if dim == 1 else 8.5), bounded=bounded),
-        View("skewness", "shape", Hermite(3, common=True, taper=_TAPER), weight=2.0 if dim == 1 else 1.5),
-        View("tails", "shape", far, weight=whole * (2.0 if dim == 1 else 1.5), bounded=RadialTails()),
-        View("outliers", "outliers", Largest(), weight=2.0 if dim == 1 else 1.5),
+        View("bias", "bias", one, weight=6.0 if line else 1.5, bounded=Rank(1)),
+        View("spread", "confidence", Trace(), weight=whole * (6.0 if line else 13.0), bounded=bounded),
+        View("skewness", "shape", Hermite(3, common=True, taper=_TAPER), weight=2.0 if line else 1.2),
+        View("tails", "shape", far, weight=whole * (3.0 if line else 1.0), bounded=RadialTails()),
+        View("outliers", "outliers", Largest(), weight=2.0 if line else 1.0),
         View("share of outliers", "outliers", Outlying(), weight=0.3),
-        View("gain", "dependence", one, Gain(), weight=3.0 if dim == 1 else 2.0),
-        View("bias by traits", "dependence", one, Traits(), weight=1.5),
-        View("spread by traits", "dependence", bounded, Traits(), weight=1.5 if dim == 1 else 1.0),
-        View("bias by curves", "dependence", one, Curves(own=True), **own),
-        View("spread by curves", "dependence", bounded, Curves()),
-        View("any, kernels", "any", Gaussian(math.sqrt(2.0 * dim)), GFD()),
+        View("gain", "dependence", one, Gain(), weight=3.0 if line else 1.0),
+        View("bias by traits", "dependence", one, Traits(), weight=1.5 if line else 1.0),
+        View("spread by traits", "dependence", bounded, Traits(), weight=1.5 if line else 0.7),
+        View("bias by curves", "dependence", one, Curves(own=True), weight=1.0 if line else 0.7, **own),
+        View("spread by curves", "dependence", bounded, Curves(), weight=1.0 if line else 0.7),
+        View("any, kernels", "any", Gaussian(math.sqrt(2.0 * dim)), GFD(), weight=1.0 if line else 0.7),
     ]
     if dim > 1:
         alone = own | {"largest": True}
         views += [
-            View("bias, common", "bias", Hermite(1, common=True), weight=6.0, **own),
+            View("bias, common", "bias", Hermite(1, common=True), weight=7.0, **own),
             View("bias, one dimension", "bias", one, EachDimension(), largest=True, weight=2.0, bounded=Rank(1)),
-            View("gain, one dimension", "dependence", one, Gain(own=True), weight=3.0, **alone),
+            View("gain, one dimension", "dependence", one, Gain(own=True), weight=4.0, **alone),
             View("spread, one dimension", "confidence", Hermite(2), weight=2.0, bounded=Rank(2), **alone),
-            View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), **alone),
+            View("skewness, one dimension", "shape", Hermite(3, taper=_TAPER), weight=0.6, **alone),
             View("tails, each dimension", "shape", Hermite(4, common=True, taper=_WIDE_TAPER)),
-            View("correlation", "correlation", Cross(), weight=1.5),
-            View("correlation, one pair", "correlation", Cross(), largest=True, weight=4.0),
+            View("correlation", "correlation", Cross()),
+            View("correlation, one pair", "correlation", Cross(), coordinates="sequential", largest=True, weight=5.0),
         ]
     if components:
         of_component: dict[str, Any] = {"coordinates": "component"}

@@ -42,7 +42,18 @@ class ViewFrame:
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
         """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
         other = replace(self, targets=targets, scores=scores)
-        known = ("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions", "axes")
+        known = (
+            "whitening",
+            "framed",
+            "kept",
+            "location",
+            "traits",
+            "curves",
+            "curves_of_locations",
+            "directions",
+            "axes",
+            "turn",
+        )
         vars(other).update({name: value for name, value in vars(self).items() if name in known})
         return other
 
@@ -65,6 +76,22 @@ class ViewFrame:
     def marginal(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions, one dimension at a time."""
         return self.whitening.marginal(self.targets, self.scores)
+
+    @cached_property
+    def turn(self) -> Array:
+        """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
+        xp, whitening = array_namespace(self.targets), self.whitening
+        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
+        # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
+        rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
+        sign = xp.sign(xp.linalg.diagonal(triangle))
+        return xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+
+    @cached_property
+    def sequential(self) -> tuple[Array, Array]:
+        """Targets and scores in units of their own predictions, each dimension given those before it."""
+        targets, scores = self.whitened
+        return times(self.turn, targets), times(self.turn, scores)
 
     @cached_property
     def kept(self) -> Array | None:

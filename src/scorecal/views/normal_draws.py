@@ -3,7 +3,7 @@
 In units of its own prediction, a target drawn from a Gaussian is standard normal, whatever the prediction. Numbers of
 the same n, d and seed are kept, with the sums of all features that depend on nothing else; a further test of the same
 size computes only what depends on its predictions: traits, gain, kernels between predictions, and, in several
-dimensions, the rotation between targets that are whitened and targets in units of each dimension alone.
+dimensions, the rotations between targets that are whitened and targets in units of each dimension, alone or in order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -100,8 +100,7 @@ class NormalDraws:
 
     views: Sequence[View]
     frame: ViewFrame
-    rotation: np.ndarray | None  # from the numbers to the other coordinates, (n, d, d); None in one dimension
-    diagonal: bool  # the numbers are targets in units of each dimension; otherwise they are whitened
+    rotations: Mapping[str, np.ndarray]  # from the numbers to coordinates that are not theirs, (n, d, d)
     pairs: Mapping[str, DensePairs]
 
     def statistics(self, n_draws: int, seed: int) -> Redrawn:
@@ -124,9 +123,9 @@ class NormalDraws:
         found = {}
         for view in (each for each in self.views if each.finite_rank):
             kernel: Any = view.target_kernel
-            together = view.coordinates == "marginal" and not self.diagonal and self.rotation is not None
+            together = view.coordinates == "marginal" and "marginal" in self.rotations  # dimensions are correlated
             if together and kernel == Hermite(1, common=True) and not isinstance(view.distribution_kernel, RowKernel):
-                square = np.sum(np.sum(self.rotation, axis=1) ** 2) / d  # type: ignore[arg-type]
+                square = np.sum(np.sum(self.rotations["marginal"], axis=1) ** 2) / d
                 found[view.name] = Units(np.array([square]), np.zeros(1))
             elif together and (getattr(kernel, "common", False) or view.distribution_kernel == Gain()):
                 few = max(_FEWEST_FOR_UNITS, _FLOATS_FOR_UNITS // (n * d))
@@ -150,30 +149,24 @@ class NormalDraws:
             elif isinstance(view.target_kernel, Largest):
                 found.append(evidence_in(self.frame)(table.largest))
             else:
-                numbers = np.ascontiguousarray(self._numbers(view, table, rotated).transpose(2, 1, 0))
-                found.append(self.pairs[view.name].of_normal(numbers))
+                numbers = rotated.get(view.coordinates, table.numbers).transpose(2, 1, 0)
+                found.append(self.pairs[view.name].of_normal(np.ascontiguousarray(numbers)))
         return np.stack(found)
 
-    def _rotated(self, table: Table) -> np.ndarray:
-        return table.numbers if self.rotation is None else rotate(self.rotation, table.numbers)
+    def _rotated(self, table: Table) -> dict[str, np.ndarray]:
+        """The numbers in the coordinates that are not theirs, if a view asks for these."""
+        wanted = {view.coordinates for view in self.views} & self.rotations.keys()
+        return {name: rotate(self.rotations[name], table.numbers) for name in wanted}
 
-    def _is_shared(self, view: View) -> bool:
-        """Return whether the view looks at the numbers of the table themselves, not at rotated ones."""
-        return self.rotation is None or (view.coordinates == "marginal") == self.diagonal
-
-    def _numbers(self, view: View, table: Table, rotated: np.ndarray) -> np.ndarray:
-        return table.numbers if self._is_shared(view) else rotated
-
-    def _sums(self, view: View, table: Table, rotated: np.ndarray, power: int) -> np.ndarray:
+    def _sums(self, view: View, table: Table, rotated: Mapping[str, np.ndarray], power: int) -> np.ndarray:
         """Sums over rows of a power of the features of a view, (q, draws)."""
         kernel: Any = view.target_kernel
         between, owner = view.distribution_kernel, f"view {view.name!r}"
-        shared = self._is_shared(view) or type(kernel) in OF_LENGTH
+        numbers = None if type(kernel) in OF_LENGTH else rotated.get(view.coordinates)  # lengths do not turn
         if isinstance(between, RowKernel):
-            numbers = self._numbers(view, table, rotated)
-            features = table.features(kernel, owner) if shared else normal_features(kernel, numbers, owner)
+            features = table.features(kernel, owner) if numbers is None else normal_features(kernel, numbers, owner)
             return sums_of_table(between, features, self.frame, view.coordinates, power)
-        return table.sums(kernel, power, owner) if shared else normal_sums(kernel, rotated, power, owner)
+        return table.sums(kernel, power, owner) if numbers is None else normal_sums(kernel, numbers, power, owner)
 
 
 def rotate(rotation: np.ndarray, numbers: np.ndarray) -> np.ndarray:
@@ -189,14 +182,19 @@ def normal_draws(
         return None
     if not all(view.coordinates == "whitened" if view.name in pairs else _is_known(view) for view in views):
         return None
-    whitening = frame.whitening
-    rotation = None
-    diagonal = predictions.scale is not None
-    if predictions.dim > 1:
-        to_marginal = to_numpy(whitening.frame.root) @ to_numpy(whitening.root) / to_numpy(whitening.sd)[:, :, None]
-        rotation = to_marginal.swapaxes(1, 2) if diagonal else to_marginal
     on_host = {name: DensePairs(to_numpy(each.gram), each.bandwidth) for name, each in pairs.items()}
-    return NormalDraws(views, frame, rotation, diagonal, on_host)
+    return NormalDraws(views, frame, _rotations(frame, predictions.scale is not None), on_host)
+
+
+def _rotations(frame: ViewFrame, diagonal: bool) -> dict[str, np.ndarray]:
+    """Rotations of the numbers; of diagonal Gaussians these are the errors of each dimension, of others whitened."""
+    if frame.reference.shape[1] == 1:
+        return {}
+    root, whitening = to_numpy(frame.whitening.frame.root), frame.whitening
+    to_marginal = root @ to_numpy(whitening.root) / to_numpy(whitening.sd)[:, :, None]
+    if diagonal:
+        return {"whitened": to_marginal.swapaxes(1, 2)}
+    return {"marginal": to_marginal, "sequential": to_numpy(frame.turn)}
 
 
 def _is_known(view: View) -> bool:
@@ -206,7 +204,7 @@ def _is_known(view: View) -> bool:
         return True
     return (
         view.finite_rank
-        and view.coordinates in ("whitened", "marginal")
+        and view.coordinates in ("whitened", "sequential", "marginal")
         and not view.noise
         and not isinstance(view.target_kernel, FrameFeatures)
         and (not isinstance(between, RowKernel) or is_linear(between))

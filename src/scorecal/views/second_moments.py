@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import to_numpy
+from ..coordinates.location_spread import known_moments
 from .frame import ViewFrame
 
+_OF_ALL = ("whitened", "sequential", "marginal")  # coordinates of a whole prediction, in its units
 _ROUNDING = 1e-3  # whitened and marginal coordinates that differ by less are the same
 
 
@@ -21,20 +23,25 @@ class Spread:
     joint: float  # overall less marginal: of mean zero if correlations are right and spreads wrong by one factor
     unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
     crossed: float  # the clearest of two dimensions together, about their means
-    shift: float  # the clearest mean of a dimension, or of all together
+    shift: float  # the clearest mean of a dimension, or of all together; of targets alone if moments are known
+    squares: float  # overall, of targets alone; zero if moments are not known
 
 
 def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
-    """Second moments in the coordinates of a view, but of outliers; if whitened or marginal, also of single dimensions."""
-    z, s, shares = _rows(frame, "whitened" if coordinates == "marginal" else coordinates, outliers)
+    """Second moments in the coordinates of a view, without outliers; of whole predictions, also by dimension."""
+    z, s, shares = _rows(frame, "whitened" if coordinates in _OF_ALL else coordinates, outliers)
     dim = z.shape[2]
+    whitened = coordinates in _OF_ALL
     traces = _traces(z, s, shares)
     alone, apart = [], traces
-    if coordinates in ("whitened", "marginal"):
+    if whitened:
         u, t, equal = _rows(frame, "marginal", outliers)
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)
-    off = np.sum(s * shares, axis=0)
+    # Means of z are zero if moments are known and right; scores of skewed predictions feel a wrong spread as well.
+    known = whitened and known_moments(frame.predictions, frame.targets[0, ...]) is not None
+    off = np.sum((-z if known else s) * shares, axis=0)
+    squares = _in_errors(_traces(z, -z, shares)) if known else 0.0
     z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
     both = [(a, b) for a in range(dim) for b in range(a)]
     crossed = [_in_errors(np.sum((z[..., a] * s[..., b] + z[..., b] * s[..., a]) * shares[..., 0], 0)) for a, b in both]
@@ -47,6 +54,7 @@ def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = 
         _without_shift(_traces(z, s, shares), off),
         max(map(abs, crossed), default=0.0),
         max(abs(_in_errors(column)) for column in (*off.T, np.sum(off, axis=1))),
+        squares,
     )
 
 
@@ -64,7 +72,7 @@ def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:
-    """Mean of f less the part that a regression on s ascribes to a shift, divided by its standard error."""
+    """Mean of f less the part that a regression on errors ascribes to a shift, divided by its standard error."""
     n, dim = off.shape
     if n < 4 * dim + 10:  # too few for a regression
         return _in_errors(centred)

@@ -89,9 +89,10 @@ class View:
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Curves`, `views.Gain`, or one of
         `kernels.GFD` and its like.
-    coordinates : {"whitened", "marginal", "component", "natural"}
-        Of the targets: in units of their own predictions; the same, one dimension at a time, which is for `Rank`,
-        `Constant`, `Polynomial` and test functions of your own with `separable = True`; in units of each component of
+    coordinates : {"whitened", "sequential", "marginal", "component", "natural"}
+        Of the targets: in units of their own predictions; the same, each dimension given those before it; the same, one
+        dimension at a time, which is for `Rank`, `Constant`, `Polynomial` and test functions of your own with
+        `separable = True`; in units of each component of
         a `GaussianMixture`, averaged by the shares that these have in the target; or without a boundary and nothing
         else.
     largest : bool
@@ -130,7 +131,7 @@ class View:
     def __post_init__(self) -> None:
         for name, value, allowed in (
             ("sees", self.sees, KINDS),
-            ("coordinates", self.coordinates, ("whitened", "marginal", "component", "natural")),
+            ("coordinates", self.coordinates, ("whitened", "sequential", "marginal", "component", "natural")),
         ):
             if value not in allowed:
                 raise ValueError(f"`{name}` must be one of {', '.join(map(repr, allowed))}, but is {value!r}.")
@@ -206,19 +207,25 @@ def for_signs(views: Iterable[View], predictions: Any) -> tuple[View, ...]:
     """Return the views as random signs can judge them, without those that they cannot.
 
     Components in which too few targets are expected are left out. The largest target is judged by a formula, which is
-    for Gaussian predictions.
+    for Gaussian predictions and mixtures of them.
     """
     kept = []
     for view in views:
         kernel = view.target_kernel
-        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and type(predictions) is not Gaussian):
+        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and not _has_formula(predictions)):
             continue
+        if isinstance(kernel, Largest) and isinstance(predictions, GaussianMixture):
+            view = replace(view, target_kernel=Largest(nearest=True))
         if view.bounded is not None:
             view = replace(view, target_kernel=view.bounded)
         elif isinstance(kernel, Shares) and not kernel.least:
             view = replace(view, target_kernel=Shares(_LEAST_IN_COMPONENT))
         kept.append(view)
     return tuple(kept)
+
+
+def _has_formula(predictions: Any) -> bool:
+    return type(predictions) in (Gaussian, GaussianMixture)
 
 
 def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:
