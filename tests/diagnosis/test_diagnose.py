@@ -179,7 +179,7 @@ def test_the_region_is_named():
         assert found.where.name.startswith("x > ")
         assert found.where.contrast_pvalue <= 0.01
         assert found.where.n < 400
-        assert found.where.confidence_ratio[0].low > 1.1
+        assert found.where.confidence_ratio[0].low > 1.0
         assert {region.covariate for region in found.regions} == {"x", "group"}
         cuts.append(float(found.where.name.removeprefix("x > ")))
     assert np.mean((np.array(cuts) > 0.6) & (np.array(cuts) < 1.5)) >= 0.9

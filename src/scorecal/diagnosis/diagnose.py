@@ -108,9 +108,9 @@ def diagnose(
     >>> y = mean + rng.normal(size=(1000, 2))
     >>> diagnosis = sc.diagnose(sc.Gaussian(mean + np.array([0.0, 0.3]), 0.75), y, rng=0)
     >>> print(diagnosis.bias[1])
-    0.38 (0.30 to 0.46)
-    >>> print(diagnosis.overall_confidence_ratio)
-    1.33 (1.29 to 1.37)
+    0.38 (0.26 to 0.51)
+    >>> print(diagnosis.statements[0])
+    y_1: over-confident, the true spread being 1.31 (1.23 to 1.40) times the claimed one.
     """
     level = check_share("confidence_level", confidence_level)
     alpha = round(1.0 - level, 12)

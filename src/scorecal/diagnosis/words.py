@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from .estimates import Correlation
 from .sizes import Estimate
 
 if TYPE_CHECKING:
+    from ..results import CombinedResult
     from .result import Diagnosis
 
 
@@ -23,12 +24,27 @@ _MOST_LEVELS, _MOST_ROWS = 3, 24  # of a covariate that are stated; of the table
 
 def message_of(diagnosis: Diagnosis) -> list[str]:
     """The verdict of the test and the statements, or that none can be made, a sentence each."""
-    result, stated = diagnosis.result, statements_of(diagnosis)
+    result = diagnosis.result
     parts = [visible(result.message)]
     if result.rejects(diagnosis.alpha) != result.rejects():
         verdict = "is rejected" if result.rejects(diagnosis.alpha) else "is not rejected"
         parts.append(f"At level {diagnosis.alpha:g} it {verdict}.")
-    if result.rejects(diagnosis.alpha) and not stated:
+    return [*parts, *below_the_verdict(diagnosis)]
+
+
+def seen_at(result: CombinedResult, alpha: float) -> str:
+    """What the test saw, after a verdict at level alpha; kinds are those at level .05."""
+    outcome = f"p = {result.pvalue:.3g}, n = {result.n}"
+    if not result.seen:
+        return f"{outcome}."
+    words = visible(result.message).split(": ", 1)[1]
+    return f"{outcome}: {words}" if result.rejects(alpha) else f"{outcome}. At level 0.05 it is rejected: {words}"
+
+
+def below_the_verdict(diagnosis: Diagnosis) -> list[str]:
+    """The statements, or that none can be made, a sentence each."""
+    stated, parts = statements_of(diagnosis), []
+    if diagnosis.result.rejects(diagnosis.alpha) and not stated:
         parts.append("Biases, spreads and correlations are all within what chance allows.")
     if diagnosis.n_clusters < FEWEST_CLUSTERS:
         parts.append(f"{_rows(diagnosis)} only: intervals are rough.")
@@ -152,10 +168,17 @@ def levels_table(diagnosis: Diagnosis) -> Table:
     return table(("where", "rows", "dimension", "bias [predicted sd]", "true / claimed spread"), rows)
 
 
-def extremes_table(diagnosis: Diagnosis) -> Table:
-    """The rows that are farthest from their own predictions."""
-    rows = [(each.row, each.distance, each.pvalue, each.adjusted_pvalue) for each in diagnosis.extremes]
+def extremes_table(diagnosis: Diagnosis, place: Callable[[int], str] = str) -> Table:
+    """The rows that are farthest from their own predictions; `place` says where a row is."""
+    rows = [(place(each.row), each.distance, each.pvalue, each.adjusted_pvalue) for each in diagnosis.extremes]
     return table(("row", "distance [predicted sd]", "p", "p, adjusted for all rows"), rows)
+
+
+def extremes_matter(diagnosis: Diagnosis) -> bool:
+    """Whether the test rejects, and the farthest row is too far or outliers are among what the test names."""
+    rarest = min(each.adjusted_pvalue for each in diagnosis.extremes)
+    named = "outliers" in diagnosis.result.seen
+    return diagnosis.result.rejects(diagnosis.alpha) and (rarest <= diagnosis.alpha or named)
 
 
 def intervals_in_words(diagnosis: Diagnosis) -> str:
@@ -168,7 +191,12 @@ def intervals_in_words(diagnosis: Diagnosis) -> str:
 
 def text_of(diagnosis: Diagnosis) -> str:
     """The whole diagnosis as text: sentences, then tables."""
-    parts = ["\n".join(message_of(diagnosis)), sizes_table(diagnosis).text()]
+    return "\n\n".join(["\n".join(message_of(diagnosis)), *tables_of(diagnosis)])
+
+
+def tables_of(diagnosis: Diagnosis, place: Callable[[int], str] = str) -> list[str]:
+    """The tables as text, and what their brackets hold."""
+    parts = [sizes_table(diagnosis).text()]
     if len(diagnosis.names) > 1:
         parts.append(worst_direction_sentence(diagnosis))
     levels = levels_table(diagnosis)
@@ -176,14 +204,12 @@ def text_of(diagnosis: Diagnosis) -> str:
         parts.append(f"Sizes of all {len(diagnosis.levels)} levels of the covariates are in `levels`.")
     elif levels.rows:
         parts.append(levels.text())
-    if diagnosis.result.rejects(diagnosis.alpha):
-        if diagnosis.regions:
-            parts.append(regions_table(diagnosis).text())
-        rarest = min(each.adjusted_pvalue for each in diagnosis.extremes)
-        if rarest <= diagnosis.alpha or "outliers" in diagnosis.result.seen:
-            parts.append(extremes_table(diagnosis).text())
+    if diagnosis.result.rejects(diagnosis.alpha) and diagnosis.regions:
+        parts.append(regions_table(diagnosis).text())
+    if extremes_matter(diagnosis):
+        parts.append(extremes_table(diagnosis, place).text())
     last = f"In brackets: {intervals_in_words(diagnosis)}; {_rows(diagnosis)}; from {diagnosis.source}."
-    return "\n\n".join([*parts, last])
+    return [*parts, last]
 
 
 def _rows(diagnosis: Diagnosis) -> str:

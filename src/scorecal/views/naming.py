@@ -92,9 +92,10 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
     if sizes.get("modes", np.inf) < max(sizes.values()):
         del sizes["modes"]
+    mean, squares = next((one.moments for one in spread.values() if one.moments is not None), (np.inf, 0.0))
+    sizes = _by_moments(sizes, mean, squares, _by_chance(dim + 1))
     shift = max(one.shift for one in spread.values())
-    sizes = _by_moments(sizes, shift, max((one.squares for one in spread.values()), key=abs), _by_chance(dim + 1))
-    if "bias" in sizes and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
+    if "bias" in sizes and mean > abs(squares) and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
         sizes = _beside_bias(sizes, list(spread.values()))
     return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
 
@@ -159,18 +160,18 @@ def _spread_before_tails(sizes: dict[str, float], clear: Sequence[View]) -> dict
     }
 
 
-def _by_moments(sizes: dict[str, float], shift: float, squares: float, by_chance: float) -> dict[str, float]:
-    """Sizes where the first two moments of targets tell a bias from a wrong spread, if predictions have moments.
+def _by_moments(sizes: dict[str, float], mean: float, squares: float, by_chance: float) -> dict[str, float]:
+    """Sizes where the first two moments of targets, in standard errors, tell a bias from a wrong spread.
 
     Scores of skewed predictions are off zero on average by a wrong spread as well, and spread more by a bias.
     """
     kind = "over-confidence" if squares < 0 else "under-confidence"
-    if not squares or not {"bias", kind} <= sizes.keys():
+    if not {"bias", kind} <= sizes.keys() or mean == np.inf:
         return sizes
-    if shift < by_chance and abs(squares) > _LIKELY:
+    if mean < by_chance and abs(squares) > _LIKELY:
         return {name: size for name, size in sizes.items() if name != "bias"}
     less, more = sorted([sizes["bias"], sizes[kind]])
-    return sizes | ({"bias": more, kind: less} if shift > abs(squares) else {"bias": less, kind: more})
+    return sizes | ({"bias": more, kind: less} if mean > abs(squares) else {"bias": less, kind: more})
 
 
 def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:

@@ -23,8 +23,8 @@ class Spread:
     joint: float  # overall less marginal: of mean zero if correlations are right and spreads wrong by one factor
     unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
     crossed: float  # the clearest of two dimensions together, about their means
-    shift: float  # the clearest mean of a dimension, or of all together; of targets alone if moments are known
-    squares: float  # overall, of targets alone; zero if moments are not known
+    shift: float  # the clearest mean of a dimension, or of all together
+    moments: tuple[float, float] | None  # the clearest mean, and the overall spread, of targets alone, if known
 
 
 def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
@@ -38,10 +38,9 @@ def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = 
         u, t, equal = _rows(frame, "marginal", outliers)
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)
-    # Means of z are zero if moments are known and right; scores of skewed predictions feel a wrong spread as well.
     known = whitened and known_moments(frame.predictions, frame.targets[0, ...]) is not None
-    off = np.sum((-z if known else s) * shares, axis=0)
-    squares = _in_errors(_traces(z, -z, shares)) if known else 0.0
+    moments = (_clearest_mean(np.sum(z * shares, axis=0)), _in_errors(_traces(z, -z, shares))) if known else None
+    off = np.sum(s * shares, axis=0)
     z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
     both = [(a, b) for a in range(dim) for b in range(a)]
     crossed = [_in_errors(np.sum((z[..., a] * s[..., b] + z[..., b] * s[..., a]) * shares[..., 0], 0)) for a, b in both]
@@ -53,8 +52,8 @@ def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = 
         _in_errors(traces - apart) if np.std(traces - apart) > _ROUNDING * np.std(traces) else 0.0,
         _without_shift(_traces(z, s, shares), off),
         max(map(abs, crossed), default=0.0),
-        max(abs(_in_errors(column)) for column in (*off.T, np.sum(off, axis=1))),
-        squares,
+        _clearest_mean(off),
+        moments,
     )
 
 
@@ -71,8 +70,12 @@ def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.asarray(np.sum(np.sum(z * s + 1.0, axis=2, keepdims=True) * shares, axis=(0, 2)))
 
 
+def _clearest_mean(off: np.ndarray) -> float:
+    return max(abs(_in_errors(column)) for column in (*off.T, np.sum(off, axis=1)))
+
+
 def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:
-    """Mean of f less the part that a regression on errors ascribes to a shift, divided by its standard error."""
+    """Mean of f less the part that a regression on s ascribes to a shift, divided by its standard error."""
     n, dim = off.shape
     if n < 4 * dim + 10:  # too few for a regression
         return _in_errors(centred)
