@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import scorecal as sc
-from scorecal.diagnosis.estimates import Intervals
-from scorecal.diagnosis.regions import Partition, simultaneous_pvalues
+from scorecal.diagnosis.estimates import biases
+from scorecal.diagnosis.regions import Partition, adjusted_pvalues, statistics_of_regions
+from scorecal.diagnosis.sizes import Units
 from scorecal.resampling import RandomSigns
 
 CASES = {
@@ -50,8 +51,9 @@ def test_a_cluster_for_each_row_changes_nothing(options):
 
 
 def test_intervals_of_clusters_of_one_row_are_plain_ones():
-    influence, labels = np.random.default_rng(0).normal(size=50), np.random.default_rng(1).permutation(50)
-    np.testing.assert_allclose(Intervals(0.9, labels).around(2.0, influence), Intervals(0.9).around(2.0, influence))
+    values, labels = np.random.default_rng(0).normal(size=(50, 1)), np.random.default_rng(1).permutation(50)
+    plain, same = biases(values, Units(50)), biases(values, Units(50, labels))
+    np.testing.assert_allclose(same.estimates(0.1), plain.estimates(0.1))
 
 
 @pytest.mark.parametrize("against_the_rest", [False, True])
@@ -65,9 +67,10 @@ def test_regions_of_clusters_by_brute_force(against_the_rest):
     signs, both = RandomSigns().draw(80, 99, rng), np.eye(2, dtype=bool)
     of_rows = Partition("x", np.repeat(bins, 3), ["a", "b"], both)
     of_clusters = Partition("x", bins, ["a", "b"], both)
-    (found,) = simultaneous_pvalues(features, [of_rows], signs, labels, against_the_rest=against_the_rest)
-    (expected,) = simultaneous_pvalues(sums, [of_clusters], signs, against_the_rest=against_the_rest)
+    found = statistics_of_regions(features, [of_rows], signs, labels, against_the_rest=against_the_rest)
+    expected = statistics_of_regions(sums, [of_clusters], signs, against_the_rest=against_the_rest)
     np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(adjusted_pvalues(found), adjusted_pvalues(expected))
 
 
 def test_regions_of_groups_do_not_differ_by_chance():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import scorecal as sc
-from scorecal.diagnosis.times import as_times, spans
+from scorecal._lib.covariates import as_times
+from scorecal.diagnosis.times import spans
 
 N = 400
 DAYS = np.datetime64("2023-01-01") + np.random.default_rng(0).integers(0, 365, N)

@@ -9,6 +9,7 @@ import torch
 from scipy import stats
 
 import scorecal as sc
+from scorecal.experiments.shapes import Gumbel
 from scorecal.predictions import drawn_targets
 from scorecal.resampling.clusters import clusters_of
 from scorecal.views import Largest, View
@@ -150,10 +151,10 @@ def test_torch_and_float32_have_the_same_evidence():
 
 
 def test_signs_do_not_judge_what_has_no_formula():
-    """For others than Gaussians, signs leave the largest of anything as it is."""
-    predictions = mixtures(120)
+    """For others than Gaussians and mixtures of them, signs leave the largest of anything as it is."""
+    predictions = Gumbel(np.zeros((120, 1)), np.ones((120, 1)))
     y = predictions.sample(1, 0)[0]
-    y[0] = -999.0
+    y[0] = 999.0
     result = sc.calibration_test(predictions, y, null="signs", n_resamples=99, rng=0)
     assert not {"outliers", "share of outliers"} & {view.name for view in result.views}
     assert any("outliers" in what for what in result.cannot_see)
@@ -162,6 +163,16 @@ def test_signs_do_not_judge_what_has_no_formula():
     drawn = sc.calibration_test(predictions, y, views=[OUTLIERS], null="simulate", n_resamples=99, rng=0)
     assert drawn.pvalue == 0.01
     assert not any("outliers" in what for what in drawn.cannot_see)
+
+
+def test_signs_judge_the_largest_of_mixtures_by_the_nearest_component():
+    predictions = mixtures(120)
+    y = predictions.sample(1, 0)[0]
+    assert not sc.calibration_test(predictions, y, views=[OUTLIERS], null="signs", n_resamples=99, rng=0).rejects()
+    y[0] = -999.0
+    result = sc.calibration_test(predictions, y, null="signs", n_resamples=99, rng=0)
+    assert result.seen[0] == "outliers"
+    assert not any("outliers" in what for what in result.cannot_see)
 
 
 @pytest.mark.parametrize(
@@ -176,3 +187,36 @@ def test_signs_do_not_judge_what_has_no_formula():
 def test_the_largest_is_for_whitened_targets_alone(options):
     with pytest.raises(ValueError, match="`Largest` is for whitened coordinates, alone and without noise"):
         View("o", "outliers", Largest(), **options)
+
+
+def nearest_pvalues(predictions, targets):
+    """P-values by the formula for the nearest component, of several data sets."""
+    found = []
+    for y in targets:
+        extreme = Largest(nearest=True).extreme(frame_of(predictions, y, 0.0))
+        found.append(float(extreme.statistic(np.max(extreme.function(slice(0, predictions.n))))))
+    return np.exp(EvidenceLaw().log_pvalues(np.array(found)))
+
+
+@pytest.mark.parametrize("gap", [0.0, 1.5, 20.0])
+def test_the_nearest_component_gives_pvalues_that_are_not_too_small(gap):
+    """And right ones if components are far apart, or alike; one without weight is none."""
+    n = 30
+    means = np.zeros((n, 3, 2)) + gap * np.array([-0.5, 0.5, 0.0])[:, None]
+    predictions = sc.GaussianMixture(np.tile([0.3, 0.7, 0.0], (n, 1)), means, np.tile([1.0, 2.0, 50.0], (n, 1)))
+    if gap == 0.0:
+        predictions = sc.GaussianMixture(predictions.weights, means, np.full((n, 3), 2.0))
+    pvalues = nearest_pvalues(predictions, predictions.sample(2000, np.random.default_rng(0)))
+    for alpha in (0.01, 0.05, 0.3):
+        error = 3.0 * (alpha * (1.0 - alpha) / 2000) ** 0.5
+        assert np.mean(pvalues <= alpha) <= alpha + error
+        assert gap == 1.5 or np.mean(pvalues <= alpha) >= alpha - error
+
+
+def test_the_distance_from_the_nearest_component():
+    weights, scales = np.array([[0.4, 0.6], [1.0, 0.0]]), np.array([[[1.0, 2.0], [3.0, 0.5]]] * 2)
+    means = np.array([[[0.0, 0.0], [5.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]]])
+    y = np.array([[4.0, 2.0], [1.0, 1.0]])
+    extreme = Largest(nearest=True).extreme(frame_of(sc.GaussianMixture(weights, means, scales), y, 0.0))
+    first = min(16.0 + 1.0, 1.0 / 9.0 + 4.0)
+    np.testing.assert_allclose(extreme.function(slice(0, 2)), [first, 1.0 + 0.25])

@@ -49,6 +49,32 @@ def test_heavy_tails_have_far_rows_but_no_outliers(draw, most):
     assert np.mean([each.are_outliers for each in found]) <= most
 
 
+def test_the_far_end_of_two_spreads_is_not_beyond_doubt():
+    """A fifth of the rows, of errors 1.7 times as large, has far rows now and then; one at 6 has no such reason."""
+    doubtful = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        errors = np.where(rng.random((200, 1)) < 0.2, 1.7, 1.0) * rng.normal(size=(200, 1))
+        found = far_rows(errors)
+        doubtful += found.are_outliers
+        assert not (found.beyond_doubt and found.log_chance > np.log(1e-4))
+    assert doubtful >= 5
+    assert (
+        sum(
+            far_rows(np.where(np.arange(200)[:, None] == 7, 6.0, rng.normal(size=(200, 1)))).beyond_doubt
+            for _ in range(10)
+        )
+        >= 8
+    )
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_the_chance_of_the_farthest_row(d):
+    """Of Gaussian errors it is an upper bound of a p-value, and nearly one."""
+    chances = [far_rows(np.random.default_rng(seed).normal(size=(200, d))).log_chance for seed in range(400)]
+    assert np.mean(np.array(chances) < np.log(0.1)) == pytest.approx(0.1, abs=3 * (0.09 / 400) ** 0.5)
+
+
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_shape_of_the_others_is_in_standard_errors(d):
     """The larger of a one-sided and a two-sided normal number: 2 or more in 6.7 % of data sets, 3 in .4 %."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import scorecal as sc
+from scorecal.experiments import flawed, skewed
 from scorecal.views import View
 
 
@@ -65,6 +66,34 @@ def heavy_tails(dim, n=1000, together=False):
     return draw
 
 
+def outliers_of_mixtures(count, dim, n=1000):
+    """Which are far from both components."""
+
+    def draw(rng):
+        means = rng.normal(size=(n, 1, dim)) + np.array([-1.0, 1.0])[:, None]
+        predictions = sc.GaussianMixture(np.full((n, 2), 0.5), means, np.ones((n, 2)))
+        y = predictions.sample(1, rng)[0]
+        y[rng.choice(n, count, replace=False)] = -999.0
+        return predictions, y
+
+    return draw
+
+
+def opposite_correlation(correlation, dim, n=200):
+    """Errors with the claimed correlation, but for the sign of one dimension."""
+
+    def draw(rng):
+        predictions, y = nearly_equal_errors(correlation, 1.0, dim, n)(rng)
+        y[:, -1] = 2.0 * predictions.mean[:, -1] - y[:, -1]
+        return predictions, y
+
+    return draw
+
+
+def flaw(make, **options):
+    return lambda rng: make(rng=rng, **options)
+
+
 def words(draw, seeds, **options):
     """The first word of each data set with p <= .01, and how many there are."""
     found = Counter()
@@ -78,6 +107,20 @@ def words(draw, seeds, **options):
 CASES = {
     **{f"{count} outliers, d = {d}": (outliers(count, d), "outliers") for count in (1, 3, 5) for d in (1, 3)},
     **{f"{k} members": (ensembles(k, width), "over-confidence") for k, width in ((10, 0.7), (30, 0.5))},
+    **{
+        f"{count} outliers of mixtures, d = {d}": (outliers_of_mixtures(count, d), "outliers")
+        for count in (1, 5)
+        for d in (1, 3)
+    },
+    "opposite correlation": (opposite_correlation(0.9, 2), "correlation"),
+    "opposite correlation, d = 3": (opposite_correlation(0.5, 3), "correlation"),
+    "skewed, too narrow": (flaw(skewed, n=1000, dim=1, flaw="scale", size=0.85), "over-confidence"),
+    "skewed, too wide": (flaw(skewed, n=1000, dim=3, flaw="scale", size=1.15), "under-confidence"),
+    "skewed, biased": (flaw(skewed, n=1000, dim=3, flaw="location", size=0.2), "bias"),
+    "narrow in one dimension": (flaw(flawed, n=1000, dim=3, flaw="one scale", size=0.8), "over-confidence"),
+    "skew, d = 10": (flaw(flawed, n=200, dim=10, flaw="skew", size=4.0), "shape"),
+    "spread by location": (flaw(flawed, n=300, dim=3, flaw="scale by x", size=0.7), "dependence"),
+    "spread by location, by far": (flaw(flawed, n=300, dim=1, flaw="scale by x", size=0.5), "dependence"),
     "waves": (smooth_bias(lambda m: 0.5 * np.sin(2.0 * m), 1), "dependence"),
     "waves, d = 3": (smooth_bias(lambda m: 0.5 * np.sin(2.0 * m), 3), "dependence"),
     "squares": (smooth_bias(lambda m: 0.3 * (m**2 - 4.0 / 3.0), 1), "dependence"),
@@ -97,6 +140,11 @@ CASES = {
     "name",
     [
         "1 outliers, d = 3",
+        "1 outliers of mixtures, d = 1",
+        "opposite correlation",
+        "skewed, too narrow",
+        "skew, d = 10",
+        "spread by location, by far",
         "10 members",
         "waves",
         "squares, d = 3",
@@ -120,6 +168,32 @@ def test_words_are_right_in_nine_of_ten(name):
     found = words(draw, range(100, 140))
     assert found["not clear"] <= 16, found
     assert found[kind] >= 0.9 * (40 - found["not clear"]), found
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (smooth_bias(lambda m: 0.5 * np.sin(2.0 * m), 1), "a bias that depends on the prediction"),
+        (smooth_bias(lambda m: 0.3 * (m**2 - 4.0 / 3.0), 3), "a bias that depends on the prediction"),
+        (flaw(flawed, n=400, dim=1, flaw="shrinkage", size=0.8), "a bias that depends on the prediction"),
+        (flaw(flawed, n=400, dim=3, flaw="spread wave", size=0.4), "a wrong spread that depends on the prediction"),
+    ],
+    ids=["wave", "square", "shrinkage", "spread"],
+)
+def test_sentences_say_what_depends_on_the_prediction(make, what):
+    for seed in range(2):
+        predictions, y = make(np.random.default_rng(seed))
+        result = sc.calibration_test(predictions, y, n_resamples=199, rng=seed)
+        assert result.seen[0] == "dependence"
+        assert f"the predictions have {what}, on its location or its spread." in result.message
+
+
+def test_a_bias_and_a_spread_that_both_depend_on_the_prediction():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=600)
+    y = mean + 0.3 * np.sign(mean) + np.exp(0.35 * np.sign(mean)) * rng.normal(size=600)
+    result = sc.calibration_test(sc.Gaussian(mean, 1.0), y, n_resamples=199, rng=0)
+    assert "a bias and a wrong spread that depend on the prediction" in result.message
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])

@@ -54,7 +54,7 @@ def _as_numbers(column: np.ndarray) -> np.ndarray:
         return np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "us"))
     if column.dtype.kind != "O" or column.ndim != 1:
         return column
-    missing = [value is None or isinstance(value, float) and value != value for value in column]
+    missing = [value is None or (isinstance(value, float) and value != value) for value in column]
     numbers = [isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in column]
     if all(missing) or not all(known or none for known, none in zip(numbers, missing, strict=True)):
         return column

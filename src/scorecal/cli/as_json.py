@@ -3,12 +3,15 @@
 import argparse
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from .. import __version__
 from ..diagnosis import Diagnosis
 from ..results import CombinedResult
 from .order import horizon_of
+from .read import Input
+from .tolerance import tolerance_of
 
 _OF_THE_RESULT = (
     "statistic",
@@ -24,19 +27,24 @@ _OF_THE_RESULT = (
     "seen",
     "cannot_see",
 )
+_OF_A_LEVEL = ("covariate", "name", "n", "bias", "confidence_ratio")
 
 
 def as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, n_dropped: int
+    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, given: Input
 ) -> dict[str, Any]:
     """Return verdict, views, sizes, the clearest region and settings, by the names that users may rely on."""
+    tolerance = tolerance_of(chosen)
     per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
     where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
     found = {
         **{name: getattr(result, name) for name in _OF_THE_RESULT},
-        "dropped": n_dropped,
+        "dropped": given.n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
+        "statements": diagnosis.statements,
+        "tolerance": tolerance and {"bias": tolerance.bias, "spread": tolerance.spread},
+        "within": tolerance and tolerance.verdict(diagnosis),
         "views": [
             {name: getattr(view, name) for name in ("name", "sees", "pvalue", "adjusted_pvalue")}
             for view in result.views
@@ -46,6 +54,8 @@ def as_json(
             {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
             for pair in diagnosis.correlations
         ],
+        "levels": [{name: getattr(level, name) for name in _OF_A_LEVEL} for level in diagnosis.levels],
+        "extremes": [{"place": given.place(row.row)} | asdict(row) for row in diagnosis.extremes],
         "where": where
         and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
         | {name: getattr(where, name) for name in sizes},

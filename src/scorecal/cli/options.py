@@ -45,10 +45,34 @@ def seed(text: str) -> int:
 
 def level(text: str) -> float:
     """Return the number between 0 and 1 that the text stands for."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"must lie between 0 and 1, but is {text[:40]!r}")
     return value
+
+
+def largest_bias(text: str) -> float:
+    """Return the positive number that the text stands for."""
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(
+            f"must be a positive number of predicted standard deviations, but is {text[:40]!r}"
+        )
+    return value
+
+
+def largest_spread(text: str) -> float:
+    """Return the number above 1 that the text stands for."""
+    value = _number(text)
+    if not 1 < value < math.inf:
+        raise argparse.ArgumentTypeError(
+            f"must be a ratio of true over claimed spread above 1, whose inverse is the smallest, but is {text[:40]!r}"
+        )
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -21,7 +21,7 @@ _OF_COLUMNS = ("mean", "std", "covariance", "target", "by", "group", "time", "dr
 class Input:
     """Predictions, targets, columns of `--by`, labels of `--group` and times, all in the order of `--time`.
 
-    With them: how many rows were dropped, and what to say about the reading.
+    With them: how many rows were dropped, what to say about the reading, and where each row is in the file.
     """
 
     predictions: Predictions
@@ -31,6 +31,12 @@ class Input:
     time: Mapping[str, np.ndarray]
     n_dropped: int
     said: tuple[str, ...]
+    unit: str  # "line" or "row"
+    places: np.ndarray
+
+    def place(self, row: int) -> str:
+        """Return where a row is in the file, such as "line 7"."""
+        return f"{self.unit} {self.places[row]}"
 
 
 def read(chosen: argparse.Namespace) -> Input:
@@ -45,7 +51,8 @@ def read(chosen: argparse.Namespace) -> Input:
                 f"{chosen.file}: --null simulate draws targets from the predictions, which scores in an NPZ file do "
                 "not allow; leave it out, for random signs."
             )
-        return Input(*read_npz(chosen.file), None, None, {}, 0, ())
+        scores, y = read_npz(chosen.file)
+        return Input(scores, y, None, None, {}, 0, (), "row", np.arange(scores.n))
     given = [option for option in ("group", "time", "horizon") if getattr(chosen, option)]
     if chosen.null == "simulate" and given:
         raise InputError(
@@ -69,7 +76,8 @@ def read(chosen: argparse.Namespace) -> Input:
     mean, y = (np.stack([table.numbers[name] for name in names], axis=1) for names in (chosen.mean, chosen.target))
     groups = next(iter(table.group.values()), None)
     by = _shown_by(table) or None
-    return Input(_gaussian(table, mean, chosen, d), y, by, groups, table.time, dropped.n, tuple(said))
+    predictions = _gaussian(table, mean, chosen, d)
+    return Input(predictions, y, by, groups, table.time, dropped.n, tuple(said), table.unit, table.places)
 
 
 def _shown_by(table: Table) -> Mapping[str, np.ndarray]:

@@ -19,20 +19,22 @@ from .._calibration_test import calibration_test
 from .._lib.files import check_writable, write_whole
 from ..coverage import expected_coverage
 from ..diagnosis import Diagnosis, diagnose
+from ..diagnosis.words import below_the_verdict, seen_at, tables_of
 from ..predictions import Gaussian
 from ..report import report_html
+from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
 from .as_json import as_json
 from .files import source_of
 from .memory import check_draws
-from .options import MOST_DRAWS, MOST_STEPS, count, level, seed
+from .options import MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
 from .order import horizon_of, rows_in_words
 from .output import complain, say
 from .read import Input, read
 from .table import InputError
+from .tolerance import tolerance_of
 from .words import in_options
 
-_MOST_FOR_COMPLETE = 20_000
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
@@ -43,9 +45,11 @@ _EXAMPLES = """examples:
   scorecal test scores.npz --json
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
+  scorecal test millions.parquet --mean mu --std sigma --target observed --tolerate-bias 0.05 --tolerate-spread 1.05
 
-exit status: 0 done, 1 rejected (with --fail-on-rejection), 2 bad input or output that cannot be
-written, 3 a defect of ours"""
+exit status: 0 done, 1 rejected (with --fail-on-rejection), or not shown to be within the tolerance
+(with --tolerate-bias or --tolerate-spread: beyond it, or too few rows to tell), 2 bad input or
+output that cannot be written, 3 a defect of ours"""
 
 
 def add_test(commands: Any) -> None:
@@ -108,6 +112,19 @@ def add_test(commands: Any) -> None:
         "where these can be made and take little time (auto)",
     )
     parser.add_argument("--alpha", type=level, default=0.05, metavar="A", help="level of the test (0.05)")
+    parser.add_argument(
+        "--tolerate-bias",
+        type=largest_bias,
+        metavar="B",
+        help="largest bias that is good enough, in predicted standard deviations: exit with 1 unless every dimension is "
+        "shown to be within it, at level A",
+    )
+    parser.add_argument(
+        "--tolerate-spread",
+        type=largest_spread,
+        metavar="R",
+        help="likewise, the largest ratio of true over claimed spread, such as 1.1, and the inverse of the smallest",
+    )
     parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")
     parser.add_argument("--report", type=Path, metavar="HTML", help="write a report, one file with all in it")
@@ -133,7 +150,7 @@ def _test(chosen: argparse.Namespace) -> int:
             for sentence in given.said:
                 complain("scorecal test", sentence)
             check_draws(predictions, chosen.n_resamples)
-            estimator = "complete" if predictions.n <= _MOST_FOR_COMPLETE else "low-rank"
+            estimator = affordable_estimator(predictions.n)
             shared: dict[str, Any] = {
                 "groups": given.groups,
                 "horizon": horizon_of(chosen),
@@ -146,14 +163,24 @@ def _test(chosen: argparse.Namespace) -> int:
             )
             noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
             result = replace(result, warnings=noticed)
-            diagnosis = diagnose(predictions, y, covariates=given.by, names=chosen.target or None, **shared)
+            diagnosis = diagnose(
+                predictions,
+                y,
+                covariates=given.by,
+                names=chosen.target or None,
+                result=result,
+                confidence_level=1.0 - chosen.alpha,
+                **shared,
+            )
         unheard = _tell(chosen, result, diagnosis, estimator, given)
         if chosen.report is not None:
             # After the verdict is out: a picture that fails must not take it along.
             write_whole(chosen.report, _report(chosen, given, result, diagnosis, estimator))
     if unheard is not None:
         raise unheard
-    return int(chosen.fail_on_rejection and result.rejects(chosen.alpha))
+    tolerance = tolerance_of(chosen)
+    too_far = tolerance is not None and tolerance.verdict(diagnosis) is not True
+    return int(too_far or (chosen.fail_on_rejection and result.rejects(chosen.alpha)))
 
 
 @contextmanager
@@ -197,19 +224,33 @@ def _tell(
 ) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
-        text = json.dumps(as_json(result, diagnosis, chosen, estimator, given.n_dropped), indent=2, allow_nan=False)
+        text = json.dumps(as_json(result, diagnosis, chosen, estimator, given), indent=2, allow_nan=False)
         text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
     else:
-        verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
-        note = "" if chosen.alpha == 0.05 else " What follows is said at level 0.05."
-        rows = rows_in_words(chosen, given.groups)
-        first = [f"Calibration is {verdict} at level {chosen.alpha:g}.{note}", *given.said, *([rows] if rows else [])]
-        text = "\n\n".join(["\n".join(first), str(result), str(diagnosis)])
+        text = _in_words(chosen, result, diagnosis, given)
     try:
         say(text)
     except OSError as error:
         return error
     return None
+
+
+def _in_words(chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, given: Input) -> str:
+    """Return the verdict, what the test saw, and the diagnosis, each once."""
+    verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
+    tolerance, rows = tolerance_of(chosen), rows_in_words(chosen, given.groups)
+    within = [] if tolerance is None else [tolerance.sentence(diagnosis)]
+    first = [f"Calibration is {verdict} at level {chosen.alpha:g}.", *within, *given.said, *([rows] if rows else [])]
+    parts = [
+        "\n".join(first),
+        "\n".join([seen_at(result, chosen.alpha), *below_the_verdict(diagnosis)]),
+        "\n".join(f"Warning: {sentence}" for sentence in result.warnings),
+        result.table().text(),
+        "\n".join(f"Cannot see here: {what}" for what in result.cannot_see),
+        result.null_sentence,
+        *tables_of(diagnosis, given.place),
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _report(
@@ -226,5 +267,7 @@ def _report(
         coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
         title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
+        tolerance=tolerance_of(chosen),
+        place=given.place,
         settings={"file": chosen.file, **how_read, "estimator": estimator, "seed": chosen.seed},
     )

@@ -2,5 +2,6 @@
 
 from .diagnose import diagnose
 from .result import Diagnosis
+from .tolerance import Tolerance
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "Tolerance", "diagnose"]

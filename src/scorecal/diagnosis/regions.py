@@ -83,15 +83,15 @@ def features_of(residuals: Residuals) -> np.ndarray:
     return np.concatenate([e, np.einsum("nkk->nk", squares), squares[:, k, m], trace[:, None]], axis=1)
 
 
-def simultaneous_pvalues(
+def statistics_of_regions(
     features: np.ndarray,
     partitions: Sequence[Partition],
     signs: Signs,
     labels: np.ndarray | None = None,
     *,
     against_the_rest: bool = False,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Statistics of the regions of each partition, and p-values adjusted for all regions of all partitions.
+) -> list[np.ndarray]:
+    """Statistics (regions, 1 + B) of the regions of each partition: the observed one, then those with random signs.
 
     The null hypothesis is that predictions are calibrated in the region; or, against the rest, that they are wrong
     there as they are on average over all rows. With the `labels` (n,) of clusters there is one sign for each of these.
@@ -109,8 +109,19 @@ def simultaneous_pvalues(
             found.append(_statistics(features, partition.bins, weights, signs))
         else:
             found.append(_of_clusters(features, weights[:, partition.bins], labels, signs))
-    largest = np.max([np.max(each, axis=0) for each in found], axis=0)
-    return [(each[:, 0], np.mean(largest >= each[:, :1] - 1e-9, axis=1)) for each in found]
+    return found
+
+
+def adjusted_pvalues(statistics: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """P-values of the regions of each partition, adjusted for all regions of all partitions."""
+    largest = np.max([np.max(each, axis=0) for each in statistics], axis=0)
+    return [np.mean(largest >= each[:, :1] - 1e-9, axis=1) for each in statistics]
+
+
+def count_of_parts(partitions: Sequence[Partition]) -> int:
+    """Number of different sets of rows that are a region, or all that is outside one."""
+    both = (np.concatenate([each.regions, ~each.regions]) for each in partitions)
+    return sum(len(np.unique(parts, axis=0)) for parts in both)
 
 
 def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, signs: Signs) -> np.ndarray:

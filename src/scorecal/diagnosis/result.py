@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .estimates import Correlation, Direction, Estimate
-from .words import sentences_of, text_of
+from ..results import CombinedResult
+from .estimates import Correlation, Direction
+from .extremes import ExtremeRow
+from .levels import Level
+from .sizes import Estimate, Sizes
+from .within import check_limits, is_within
+from .words import message_of, statements_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +29,7 @@ class Region:
         That predictions are calibrated there; and that they are wrong there as they are on average over all rows. Both
         are adjusted for having looked at all regions of all covariates.
     bias, confidence_ratio : tuple of Estimate
-        For each dimension, in this region. It was chosen for being wrong: these are on the large side.
+        For each dimension, in this region. Intervals allow for having chosen it among all regions.
     correlations : tuple of Correlation
         Correlations of errors in this region.
     rest_bias, rest_confidence_ratio, rest_correlations
@@ -44,12 +49,18 @@ class Region:
     rest_correlations: tuple[Correlation, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis:
     """Result of `diagnose`.
 
     Attributes
     ----------
+    result : CombinedResult
+        The test of the same data, at level 1 - `confidence_level` of which statements are made.
+    statements : tuple of str
+        What is wrong, in sentences that hold together; empty where the test does not reject, or no size is clear.
+    message : str
+        The verdict of the test, and the statements.
     names : tuple of str
         Names of the dimensions.
     bias : tuple of Estimate
@@ -64,22 +75,29 @@ class Diagnosis:
         confidence `ratio` along it, measured in the other half.
     correlations : tuple of Correlation
         For every two `dimensions`, the correlation of errors that predictions `claimed` on average, and that `found`.
+    levels : tuple of Level
+        Sizes for every label, or every quarter of the numbers or times, of every covariate that was given.
     regions : tuple of Region
         One region for each covariate, the clearest first.
     where : Region or None
-        The first of these, if it differs from the rest at level 1 - `confidence_level`; otherwise None.
+        The first of these, if the test rejects and the region differs from the rest; otherwise None.
+    extremes : tuple of ExtremeRow
+        The ten rows that are farthest from their own predictions, each with its p-value.
     covariates : mapping of str to ndarray, shape (n,)
         The covariates that divide rows into regions.
     n, n_clusters : int
         Number of rows used, and of independent groups or blocks of them: as many as rows without `groups` or `horizon`.
     confidence_level : float
-        Confidence level of each interval.
+        Confidence level of all intervals together, or of each with `simultaneous=False`.
+    simultaneous : bool
+        Whether the intervals hold together.
     source : str
         "moments" of the predictions, or "scores".
     coordinates : str
         The space of biases and spreads: "identity", or what targets were mapped by.
     """
 
+    result: CombinedResult
     names: tuple[str, ...]
     bias: tuple[Estimate, ...]
     confidence_ratio: tuple[Estimate, ...]
@@ -87,14 +105,63 @@ class Diagnosis:
     overall_confidence_ratio: Estimate
     worst_direction: Direction
     correlations: tuple[Correlation, ...]
+    levels: tuple[Level, ...]
     regions: tuple[Region, ...]
     where: Region | None
+    extremes: tuple[ExtremeRow, ...]
     covariates: Mapping[str, np.ndarray] = field(repr=False)
     n: int
     n_clusters: int
     confidence_level: float
+    simultaneous: bool
     source: str
     coordinates: str
+    _sizes: tuple[Sizes, Sizes] = field(repr=False)  # biases and ratios of each dimension
+    _tail: float = field(repr=False)  # of each interval, where all hold together
+
+    @property
+    def alpha(self) -> float:
+        """Level of the test, 1 - `confidence_level`."""
+        return round(1.0 - self.confidence_level, 12)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is wrong, in sentences."""
+        return tuple(statements_of(self))
+
+    @property
+    def message(self) -> str:
+        """The verdict of the test, then the statements."""
+        return " ".join(message_of(self))
+
+    def within(self, *, bias: float | None = None, spread: float | None = None) -> bool | None:
+        """Return whether predictions are good enough: True, False, or None where the data cannot tell.
+
+        Parameters
+        ----------
+        bias : float, optional
+            Largest bias that is good enough, in predicted standard deviations, to either side.
+        spread : float, optional
+            Largest ratio of spreads that is good enough, above 1, and the inverse of the smallest.
+
+        Returns
+        -------
+        bool or None
+            True if in every dimension two one-sided tests, each at level 1 - `confidence_level`, show that the size is
+            inside its limits: it is wrongly True with no larger probability. False if an interval lies wholly outside
+            them, where all intervals hold together. None otherwise. Only sizes over all rows are looked at.
+
+        Examples
+        --------
+        >>> import numpy as np, scorecal as sc
+        >>> rng = np.random.default_rng(0)
+        >>> mean = rng.normal(size=5000)
+        >>> diagnosis = sc.diagnose(sc.Gaussian(mean, 1.0), mean + rng.normal(size=5000), rng=0)
+        >>> diagnosis.within(bias=0.1, spread=1.1)
+        True
+        """
+        check_limits(bias, spread)
+        return is_within(*self._sizes, bias, spread, self.alpha, self._tail)
 
     def plot(self) -> Any:
         """Draw biases and confidence ratios with their intervals; return two matplotlib axes."""
@@ -109,8 +176,3 @@ class Diagnosis:
 
     def __str__(self) -> str:
         return text_of(self)
-
-    @property
-    def message(self) -> str:
-        """Errors that are clear, in sentences."""
-        return " ".join(sentences_of(self))

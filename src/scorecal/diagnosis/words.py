@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,46 +11,116 @@ import numpy as np
 from .._lib.tables import Table, table
 from .._lib.text import visible
 from ..resampling.clusters import FEWEST_CLUSTERS
-from .estimates import Correlation, Estimate
+from .estimates import Correlation
+from .sizes import Estimate
 
 if TYPE_CHECKING:
+    from ..results import CombinedResult
     from .result import Diagnosis
 
 
-_NOTHING = "no bias or wrong spread found."
+_MOST_LEVELS, _MOST_ROWS = 3, 24  # of a covariate that are stated; of the table of levels, as text
 
 
-def sentences_of(diagnosis: Diagnosis) -> list[str]:
-    """Sentences on errors that are clear, a line each; the region first, since means over all rows may mislead."""
-    return [visible(sentence) for sentence in _sentences(diagnosis)]
+def message_of(diagnosis: Diagnosis) -> list[str]:
+    """The verdict of the test and the statements, or that none can be made, a sentence each."""
+    result = diagnosis.result
+    parts = [visible(result.message)]
+    if result.rejects(diagnosis.alpha) != result.rejects():
+        verdict = "is rejected" if result.rejects(diagnosis.alpha) else "is not rejected"
+        parts.append(f"At level {diagnosis.alpha:g} it {verdict}.")
+    return [*parts, *below_the_verdict(diagnosis)]
 
 
-def _sentences(diagnosis: Diagnosis) -> list[str]:
-    names = diagnosis.names
-    overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio, diagnosis.correlations)
+def seen_at(result: CombinedResult, alpha: float) -> str:
+    """What the test saw, after a verdict at level alpha; kinds are those at level .05."""
+    outcome = f"p = {result.pvalue:.3g}, n = {result.n}"
+    if not result.seen:
+        return f"{outcome}."
+    words = visible(result.message).split(": ", 1)[1]
+    return f"{outcome}: {words}" if result.rejects(alpha) else f"{outcome}. At level 0.05 it is rejected: {words}"
+
+
+def below_the_verdict(diagnosis: Diagnosis) -> list[str]:
+    """The statements, or that none can be made, a sentence each."""
+    stated, parts = statements_of(diagnosis), []
+    if diagnosis.result.rejects(diagnosis.alpha) and not stated:
+        parts.append("Biases, spreads and correlations are all within what chance allows.")
     if diagnosis.n_clusters < FEWEST_CLUSTERS:
-        overall = [*(overall or [_NOTHING.capitalize()]), f"{_rows(diagnosis)} only: intervals are rough."]
-    if diagnosis.where is None:
-        return overall or [_NOTHING.capitalize()]
-    where = diagnosis.where
-    inside = _sizes(names, where.bias, where.confidence_ratio, where.correlations) or [_NOTHING]
-    outside = _sizes(names, where.rest_bias, where.rest_confidence_ratio, where.rest_correlations) or [_NOTHING]
+        parts.append(f"{_rows(diagnosis)} only: intervals are rough.")
+    return [*parts, *stated]
+
+
+def statements_of(diagnosis: Diagnosis) -> list[str]:
+    """Sentences on errors that are clear; the region first, since means over all rows may mislead."""
+    if not diagnosis.result.rejects(diagnosis.alpha):
+        return []
+    return [visible(sentence) for sentence in [*_by_region(diagnosis), *_by_level(diagnosis)]]
+
+
+def _by_region(diagnosis: Diagnosis) -> list[str]:
+    names, where = diagnosis.names, diagnosis.where
+    overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio)
+    if not overall and len(names) > 1:
+        together = ["over all dimensions together"]
+        overall = _sizes(together, [diagnosis.overall_bias], [diagnosis.overall_confidence_ratio])
+    overall += _pairs(names, diagnosis.correlations)
+    if where is None:
+        return overall
+    inside = [*_sizes(names, where.bias, where.confidence_ratio), *_pairs(names, where.correlations)]
+    outside = [*_sizes(names, where.rest_bias, where.rest_confidence_ratio), *_pairs(names, where.rest_correlations)]
+    nothing = ["no bias or wrong spread found."]
     return [
         f"Errors differ between regions, most where {where.name} ({where.n} rows, p = {where.contrast_pvalue:.3g}).",
-        f"There: {' '.join(inside)}",
-        f"Elsewhere: {' '.join(outside)}",
+        f"There: {' '.join(inside or nothing)}",
+        f"Elsewhere: {' '.join(outside or nothing)}",
         *(f"Over all rows: {sentence}" for sentence in overall),
     ]
 
 
-def _sizes(
-    names: Sequence[str], bias: Sequence[Estimate], ratios: Sequence[Estimate], pairs: Sequence[Correlation]
-) -> list[str]:
+def _by_level(diagnosis: Diagnosis) -> list[str]:
+    """The clearest levels of each covariate, but for the one whose region is named, that are not as all rows are."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for level in diagnosis.levels:
+        if diagnosis.where is not None and level.covariate == diagnosis.where.covariate:
+            continue
+        off = [_unless_said(*each, 0.0) for each in zip(level.bias, diagnosis.bias, strict=True)]
+        ratios = zip(level.confidence_ratio, diagnosis.confidence_ratio, strict=True)
+        ratio = [_unless_said(*each, 1.0) for each in ratios]
+        stated = _sizes(diagnosis.names, off, ratio)
+        if stated:
+            gaps = [*(_gap(each, 0.0) for each in off), *(_gap(each, 1.0) for each in ratio)]
+            sentence = f"{level.name} ({level.n} rows): {' '.join(stated)}"
+            found.setdefault(level.covariate, []).append((-max(gaps), sentence))
+    clearest = (sorted(levels, key=lambda each: each[0])[:_MOST_LEVELS] for levels in found.values())
+    return [sentence for levels in clearest for _, sentence in levels]
+
+
+def _unless_said(there: Estimate, overall: Estimate, right: float) -> Estimate:
+    """The estimate of a level; one that says nothing if that over all rows says as much."""
+    said = not overall.holds(right) and there.low <= overall.high and overall.low <= there.high
+    return Estimate(math.nan, math.nan, math.nan) if said else there
+
+
+def _gap(estimate: Estimate, right: float) -> float:
+    """How far an interval is from what is right, in its own widths; 0 if it contains it."""
+    if estimate.holds(right):
+        return 0.0
+    width = max(estimate.high - estimate.low, float(np.finfo(float).tiny))
+    return max(estimate.low - right, right - estimate.high) / width
+
+
+def _sizes(names: Sequence[str], bias: Sequence[Estimate], ratios: Sequence[Estimate]) -> list[str]:
     parts = []
     for name, off, ratio in zip(names, bias, ratios, strict=True):
         found = [phrase for phrase in (_bias(off), _ratio(ratio)) if phrase]
         if found:
             parts.append(f"{name}: {' and '.join(found)}.")
+    return parts
+
+
+def _pairs(names: Sequence[str], pairs: Sequence[Correlation]) -> list[str]:
+    parts = []
     for pair in pairs:
         if not (math.isnan(pair.claimed) or pair.found.holds(pair.claimed)):
             first, second = (names[k] for k in pair.dimensions)
@@ -88,16 +158,58 @@ def worst_direction_sentence(diagnosis: Diagnosis) -> str:
     return f"Worst direction ({weights}): true / claimed spread {diagnosis.worst_direction.ratio}."
 
 
+def levels_table(diagnosis: Diagnosis) -> Table:
+    """Bias and ratio of spreads of each dimension for every level of every covariate."""
+    rows = [
+        (level.name, level.n, *each)
+        for level in diagnosis.levels
+        for each in zip(diagnosis.names, level.bias, level.confidence_ratio, strict=True)
+    ]
+    return table(("where", "rows", "dimension", "bias [predicted sd]", "true / claimed spread"), rows)
+
+
+def extremes_table(diagnosis: Diagnosis, place: Callable[[int], str] = str) -> Table:
+    """The rows that are farthest from their own predictions; `place` says where a row is."""
+    rows = [(place(each.row), each.distance, each.pvalue, each.adjusted_pvalue) for each in diagnosis.extremes]
+    return table(("row", "distance [predicted sd]", "p", "p, adjusted for all rows"), rows)
+
+
+def extremes_matter(diagnosis: Diagnosis) -> bool:
+    """Whether the test rejects, and the farthest row is too far or outliers are among what the test names."""
+    rarest = min(each.adjusted_pvalue for each in diagnosis.extremes)
+    named = "outliers" in diagnosis.result.seen
+    return diagnosis.result.rejects(diagnosis.alpha) and (rarest <= diagnosis.alpha or named)
+
+
+def intervals_in_words(diagnosis: Diagnosis) -> str:
+    """What the intervals promise."""
+    level = f"{100 * diagnosis.confidence_level:g} %"
+    if not diagnosis.simultaneous:
+        return f"{level} intervals, each by itself"
+    return f"intervals that hold all at once with {level} confidence"
+
+
 def text_of(diagnosis: Diagnosis) -> str:
     """The whole diagnosis as text: sentences, then tables."""
-    parts = ["\n".join(sentences_of(diagnosis)), sizes_table(diagnosis).text()]
+    return "\n\n".join(["\n".join(message_of(diagnosis)), *tables_of(diagnosis)])
+
+
+def tables_of(diagnosis: Diagnosis, place: Callable[[int], str] = str) -> list[str]:
+    """The tables as text, and what their brackets hold."""
+    parts = [sizes_table(diagnosis).text()]
     if len(diagnosis.names) > 1:
         parts.append(worst_direction_sentence(diagnosis))
-    if diagnosis.regions:
+    levels = levels_table(diagnosis)
+    if len(levels.rows) > _MOST_ROWS:
+        parts.append(f"Sizes of all {len(diagnosis.levels)} levels of the covariates are in `levels`.")
+    elif levels.rows:
+        parts.append(levels.text())
+    if diagnosis.result.rejects(diagnosis.alpha) and diagnosis.regions:
         parts.append(regions_table(diagnosis).text())
-    level = f"{100 * diagnosis.confidence_level:g} %"
-    rows = _rows(diagnosis)
-    return "\n\n".join([*parts, f"{level} intervals in brackets; {rows}; from {diagnosis.source}."])
+    if extremes_matter(diagnosis):
+        parts.append(extremes_table(diagnosis, place).text())
+    last = f"In brackets: {intervals_in_words(diagnosis)}; {_rows(diagnosis)}; from {diagnosis.source}."
+    return [*parts, last]
 
 
 def _rows(diagnosis: Diagnosis) -> str:

@@ -3,7 +3,7 @@
 from .._lib.tables import table
 from .._lib.text import html_text
 from ..diagnosis import Diagnosis
-from ..diagnosis.words import sizes_table
+from ..diagnosis.words import extremes_matter, extremes_table, levels_table, sizes_table
 from ..results import CalibrationResult, CombinedResult
 
 
@@ -33,5 +33,7 @@ def _with_error(result: CalibrationResult) -> str:
 
 
 def diagnosis_html(diagnosis: Diagnosis) -> str:
-    """A diagnosis as HTML: its sentences and the sizes of what is wrong."""
-    return f"<p>{html_text(diagnosis.message)}</p>{sizes_table(diagnosis).html()}"
+    """A diagnosis as HTML: its sentences, the sizes of what is wrong, level by level, and rows that are too far."""
+    tables = [sizes_table(diagnosis), *([levels_table(diagnosis)] if diagnosis.levels else [])]
+    tables += [extremes_table(diagnosis)] if extremes_matter(diagnosis) else []
+    return f"<p>{html_text(diagnosis.message)}</p>{''.join(each.html() for each in tables)}"

@@ -1,20 +1,29 @@
 """A report as one self-contained HTML page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._lib.text import html_text
 from ..coverage import Coverage
-from ..diagnosis import Diagnosis
+from ..diagnosis import Diagnosis, Tolerance
 from ..predictions import Predictions
 from ..results import CombinedResult
-from .sections import coverage_part, repeat_part, sizes_part, test_part, verdict_part, where_part, witness_part
+from .sections import (
+    coverage_part,
+    extremes_part,
+    levels_part,
+    repeat_part,
+    sizes_part,
+    test_part,
+    verdict_part,
+    where_part,
+    witness_part,
+)
 from .style import STYLE
 
 # Styles of the page's own are all that it needs: matplotlib writes them as attributes, for which there are no hashes.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _NEVER_SEEN = (
-    "A few gross outliers among many rows.",
     "Dependence between rows that was not declared, as in time series or with several rows of one unit. A warning "
     "comes where their order or equal predictions show it; otherwise, calibrated predictions are rejected too often.",
     "Whether predictions are sharp: wide ones may be calibrated as well.",
@@ -30,6 +39,8 @@ def report_html(
     coverage: Coverage | None = None,
     title: str = "Calibration report",
     alpha: float = 0.05,
+    tolerance: Tolerance | None = None,
+    place: Callable[[int], str] = str,
     settings: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a report as one HTML page, to be opened from disk or sent by mail; it loads nothing, and may not.
@@ -48,6 +59,10 @@ def report_html(
         Title of the page.
     alpha : float
         Level of the test.
+    tolerance : Tolerance, optional
+        Limits of what is good enough, for a verdict of their own.
+    place : callable
+        From the number of a row to where it is in the reader's data, as text.
     settings : mapping, optional
         What a reader needs to repeat the test, beside versions: file, seed and so on.
 
@@ -70,10 +85,12 @@ def report_html(
     """
     unseen = [*result.cannot_see, *_NEVER_SEEN]
     parts = [
-        *verdict_part(result, alpha),
+        *verdict_part(result, diagnosis, alpha, tolerance),
         *sizes_part(diagnosis),
         *(witness_part(predictions, y) if predictions is not None and y is not None else []),
         *where_part(result, diagnosis, alpha),
+        *levels_part(diagnosis),
+        *extremes_part(diagnosis, place),
         *test_part(result, alpha),
         *(coverage_part(coverage) if coverage is not None else []),
         "<h2>What this test cannot see here</h2>",

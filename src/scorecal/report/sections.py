@@ -1,7 +1,7 @@
 """The parts of a report, each a list of pieces of HTML."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import scipy
 from .._lib.tables import table
 from .._lib.text import html_text
 from ..coverage import Coverage
-from ..diagnosis import Diagnosis, words
+from ..diagnosis import Diagnosis, Tolerance, words
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
 from ..predictions import Predictions
 from ..results import CombinedResult
@@ -18,8 +18,8 @@ from .notebook import warnings_html
 from .pictures import picture
 
 
-def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
-    """The verdict, what may make it wrong, its meaning, the message of the test and its null distribution."""
+def verdict_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float, tolerance: Tolerance | None) -> list[str]:
+    """The verdict, whether it is good enough, what may make it wrong, its meaning, words and the null distribution."""
     rejected = result.rejects(alpha)
     verdict = "Calibration is rejected" if rejected else "No evidence against calibration"
     meaning = (
@@ -30,11 +30,17 @@ def verdict_part(result: CombinedResult, alpha: float) -> list[str]:
     return [
         f'<p class="verdict {"bad" if rejected else "good"}"><strong>{verdict}</strong> at level {alpha:g} '
         f"(p = {result.pvalue:.3g}, {result.n} predictions).</p>",
+        *([] if tolerance is None else _tolerance_part(diagnosis, tolerance)),
         warnings_html(result),
         f"<p>{meaning}</p>",
-        f"<p>{html_text(result.message)}{'' if alpha == 0.05 else ' (At level 0.05.)'}</p>",
+        f"<p>{html_text(words.seen_at(result, alpha))}</p>",
         f"<p>{html_text(result.null_sentence)}</p>",
     ]
+
+
+def _tolerance_part(diagnosis: Diagnosis, tolerance: Tolerance) -> list[str]:
+    colour = "good" if tolerance.verdict(diagnosis) else "bad"
+    return [f'<p class="verdict {colour}">{html_text(tolerance.sentence(diagnosis))}</p>']
 
 
 def sizes_part(diagnosis: Diagnosis) -> list[str]:
@@ -42,10 +48,10 @@ def sizes_part(diagnosis: Diagnosis) -> list[str]:
     shown = words.sizes_table(diagnosis)
     parts = [
         "<h2>In what way</h2>",
-        *(f"<p>{html_text(sentence)}</p>" for sentence in words.sentences_of(diagnosis)),
+        *(f"<p>{html_text(sentence)}</p>" for sentence in words.below_the_verdict(diagnosis)),
         picture(
             lambda: plot_estimates(diagnosis, ax=_one_above_the_other(len(shown.rows))),
-            f"Bias and true over claimed spread, with {100 * diagnosis.confidence_level:g} % intervals.",
+            f"Bias and true over claimed spread, with {words.intervals_in_words(diagnosis)}.",
             "; ".join(f"{name}: bias {off}, ratio {ratio}" for name, off, ratio in shown.rows),
         ),
         shown.html(),
@@ -95,6 +101,20 @@ def where_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float) -> li
             picture(lambda: plot_contributions(result, diagnosis.covariates[name], name=name), caption, described)
         )
     return parts
+
+
+def levels_part(diagnosis: Diagnosis) -> list[str]:
+    """Sizes for every level of the covariates that were given."""
+    if not diagnosis.levels:
+        return []
+    return ["<h2>Level by level</h2>", words.levels_table(diagnosis).html()]
+
+
+def extremes_part(diagnosis: Diagnosis, place: Callable[[int], str]) -> list[str]:
+    """The rows that are farthest from their predictions, if they are too far."""
+    if not words.extremes_matter(diagnosis):
+        return []
+    return ["<h2>The most extreme rows</h2>", words.extremes_table(diagnosis, place).html()]
 
 
 def test_part(result: CombinedResult, alpha: float) -> list[str]:

@@ -16,12 +16,18 @@ from .nulls import Null, RandomSigns, Simulate
 _MOST_NUMBERS_OF_GAUSSIANS, MOST_ROWS = 10**4, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
+_MOST_FOR_COMPLETE = 20_000
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
 # A p-value of .2 then has an error of .009. Fewer where so many cost more than a quarter of a second.
 _ENOUGH_DRAWS = 2000
 _MOST_OF_TABLES, _MOST_OF_SIGNS = (2 * 10**6, 10**8), (10**9, 6 * 10**9)  # numbers, and pairs of rows, times draws
 # With so many rows signs hold their level whatever the scores; p-values of fewer are raised by this for each missing.
 _ENOUGH_ROWS, _PER_MISSING_ROW = 50, 0.15
+
+
+def affordable_estimator(n: int) -> str:
+    """Return the estimator of views that compare pairs of n rows: all pairs, unless these would take long."""
+    return "complete" if n <= _MOST_FOR_COMPLETE else "low-rank"
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool = False) -> Null:

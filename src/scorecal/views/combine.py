@@ -86,12 +86,15 @@ def combine(
     grain = max(_ROUNDING, 64 * precision) * typical
     grain = np.where(grain > 0, grain, 1.0)
     rounded = np.round(replicates / grain)
-    by_law = [None if law is None else -law.log_pvalues(row) for row, law in zip(rounded * grain, laws, strict=True)]
-    smallest, adjusted, observed = _ranked(rounded, by_law, weights, slice(None))
+    known = np.array([law is not None for law in laws])
+    pairs = zip(rounded * grain, laws, strict=True)
+    by_law = np.stack([row if law is None else -law.log_pvalues(row) for row, law in pairs])
+    values = np.where(known[:, None], by_law, rounded)
+    smallest, adjusted, observed = _ranked(values, known, weights)
     pvalue, evidence = float(np.min(adjusted)), -smallest / math.log(10.0)
     some = range(1, _N_PARTS + 1) if null.shape[1] >= 10 * _N_PARTS else []
     parts = [np.concatenate([[0], np.arange(k, rounded.shape[1], _N_PARTS)]) for k in some]
-    apart = [np.min(_ranked(rounded, by_law, weights, part)[1]) for part in parts]
+    apart = [np.min(_ranked(values[:, part], known, weights)[1]) for part in parts]
     error = float(np.std(apart, ddof=1)) / _N_PARTS**0.5 if apart else 0.0
     # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
     error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
@@ -104,29 +107,35 @@ def combine(
 
 
 def _fitted(evidence: np.ndarray) -> np.ndarray:
-    """Log p-values from minus those by a law, made larger where more of the replicates have small ones than should.
+    """Log p-values (V, replicates) from minus those by laws, larger where more of a view's are small than should be.
 
     What a tenth, and a hundredth, of the replicates exceed is brought down to little more than its value for p-values
     of .1 and .01, and what lies between and beyond by straight lines. It is the same for all replicates, so that it
     changes nothing in the validity of the test, and a law that is wrong does not hide what others see.
     """
-    found, wanted = [0.0], [0.0]
-    for share, most in _MOST_BEYOND if len(evidence) >= _ENOUGH_FOR_HUNDREDTH else _MOST_BEYOND[:1]:
-        quantile = float(np.quantile(evidence, 1.0 - share))
-        found.append(quantile)
-        wanted.append(max(wanted[-1], min(quantile, -most * math.log(share))))
-    rise, run = wanted[-1] - wanted[-2], found[-1] - found[-2]
-    beyond = wanted[-1] + (evidence - found[-1]) * (rise / run if rise > 0 and run > 0 else 1.0)
-    return np.asarray(-np.where(evidence > found[-1], beyond, np.interp(evidence, found, wanted)))
+    most_beyond = _MOST_BEYOND if evidence.shape[1] >= _ENOUGH_FOR_HUNDREDTH else _MOST_BEYOND[:1]
+    ends = np.quantile(evidence, [1.0 - share for share, _ in most_beyond], axis=1)[..., None]
+    log_p, found, wanted = np.zeros_like(evidence), np.zeros_like(ends[0]), np.zeros_like(ends[0])
+    slope = np.ones_like(found)
+    for end, (share, most) in zip(ends, most_beyond, strict=True):
+        goal = np.maximum(wanted, np.minimum(end, -most * math.log(share)))
+        rise, run = goal - wanted, end - found
+        slope = np.divide(rise, run, out=np.zeros_like(run), where=run > 0)
+        log_p = np.where(evidence > found, -(wanted + slope * (np.minimum(evidence, end) - found)), log_p)
+        found, wanted = end, goal
+    return np.where(evidence > found, -(wanted + np.where(slope > 0, slope, 1.0) * (evidence - found)), log_p)
 
 
-def _ranked(
-    values: np.ndarray, by_law: Sequence[np.ndarray | None], weights: np.ndarray, some: slice | np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the smallest weighted log p-values of some of the replicates; adjusted and log p-values of the views."""
-    both = zip(values, by_law, strict=True)
-    log_p = [_log_pvalues(row[some]) if known is None else _fitted(known[some]) for row, known in both]
-    every = np.stack(log_p)
+def _ranked(values: np.ndarray, known: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the smallest weighted log p-values of the replicates; adjusted and log p-values of the views.
+
+    `values` (V, replicates) are minus the log p-values of views whose laws are `known`, and statistics of the others.
+    """
+    every = np.empty_like(values)
+    if np.any(known):
+        every[known] = _fitted(values[known])
+    for k in np.flatnonzero(~known):
+        every[k] = _log_pvalues(values[k])
     weighted = every - np.log(weights)[:, None]
     smallest = np.min(weighted, axis=0)
     return smallest, np.mean(smallest <= weighted[:, :1], axis=1), every[:, 0]

@@ -17,7 +17,7 @@ from .row_kernels import Covariate, ErrorsBefore
 from .view import View
 
 _ORDERS = (1, 2, 3, 4)
-_MOST_LABELS = 100  # the others, which are rarer, are taken together
+MOST_LABELS = 100  # the others, which are rarer, are taken together
 _FEWEST_OF_LABEL = 2  # rows: of one row alone there are no pairs
 _WEIGHT, _WEIGHT_OF_ALL, _WEIGHT_OF_SERIAL = 3.0, 6.0, 2.0
 
@@ -111,7 +111,7 @@ def _never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
 def _of_labels(column: np.ndarray, ordered: bool) -> np.ndarray:
     """Return the indicator of each label less its share, of the rows so far if rows are ordered, (n, t)."""
     _, labels, counts = np.unique(column.astype(str), return_inverse=True, return_counts=True)
-    often = np.argsort(-counts, kind="stable")[:_MOST_LABELS]
+    often = np.argsort(-counts, kind="stable")[:MOST_LABELS]
     often = often[counts[often] >= _FEWEST_OF_LABEL]
     if len(counts) == 1 or not len(often):
         return np.zeros((len(column), 0))

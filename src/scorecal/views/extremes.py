@@ -23,13 +23,28 @@ class Largest:
 
     For Gaussian predictions the statistic is minus the log10 of its p-value, from a formula: too large, by outliers, or
     too small, by targets that were cut off. For others it is the logarithm of the length.
+
+    Parameters
+    ----------
+    nearest : bool
+        Of a `GaussianMixture`, take the length from the nearest component, in units of its own. It is at most that from
+        the component whose draw a target is, so that the formula for Gaussians gives a p-value that is no smaller than
+        the right one.
     """
+
+    nearest: bool = False
 
     def extreme(self, frame: ViewFrame) -> Extreme:
         """Return the statistic of the targets of the frame."""
         evidence = evidence_in(frame)
-        known = type(frame.predictions) is Gaussian
-        return Extreme(partial(_squared, frame), partial(_on_device, evidence), EvidenceLaw() if known else None)
+        if self.nearest:
+            evidence = replace(evidence, gaussian=True, independent=False)
+        known = self.nearest or type(frame.predictions) is Gaussian
+        return Extreme(
+            partial(_nearest if self.nearest else _squared, frame),
+            partial(_on_device, evidence),
+            EvidenceLaw() if known else None,
+        )
 
     def of_stack(self, frame: ViewFrame) -> Array:
         """Return the statistics (size,) of drawn targets (size, n, d)."""
@@ -94,6 +109,14 @@ def _squared(frame: ViewFrame, rows: slice) -> Array:
     targets = frame.whitened[0][0, rows, :]
     kept = 1.0 if frame.kept is None else frame.kept[rows, 0]
     return array_namespace(targets).sum(targets**2, axis=1) * kept
+
+
+def _nearest(frame: ViewFrame, rows: slice) -> Array:
+    mixture: Any = frame.predictions
+    xp = array_namespace(frame.targets)
+    z = (frame.targets[0, rows, None, :] - mixture.means[rows, ...]) / mixture.scales[rows, ...]
+    squared = xp.where(mixture.weights[rows, :] > 0, xp.sum(z**2, axis=2), xp.inf)
+    return xp.min(squared, axis=1)
 
 
 def _on_device(evidence: Any, largest: Array) -> Array:

@@ -1,16 +1,19 @@
 """Rows that lie farther from their predictions than these allow, and what the others look like."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import to_numpy
+from ..resampling.laws import log_tail
 from ..statistics.hermite import Hermite, RadialTails
 from .frame import ViewFrame
 
 _EXPECTED = 0.01  # number of rows of all, by chance, that are far
 _SHARE = 0.05  # of all rows: if more are far, they are no exception
+_BEYOND_DOUBT = 1e-4  # likewise, of rows that no spread explains which differs between rows, unless it shows in others
 _OUT_OF_SIGHT = 1e-12  # likewise, of rows that no heavy tails explain, unless these show in the others very clearly
 _CLEAR, _VERY_CLEAR = 2.0, 3.0  # standard errors
 
@@ -21,11 +24,19 @@ class FarRows:
 
     far: np.ndarray  # (n,), bool
     shape_of_others: float
-    out_of_sight: bool  # the farthest
+    log_chance: float  # of a row as far as the farthest among all
 
     @property
     def count(self) -> int:
         return int(np.sum(self.far))
+
+    @property
+    def out_of_sight(self) -> bool:
+        return self.log_chance < math.log(_OUT_OF_SIGHT)
+
+    @property
+    def beyond_doubt(self) -> bool:
+        return self.are_outliers and self.log_chance < math.log(_BEYOND_DOUBT)
 
     @property
     def are_outliers(self) -> bool:
@@ -51,7 +62,7 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
     near = near / max(np.sqrt(np.mean(near**2)), np.finfo(float).tiny)  # whatever their spread
     tails = -_in_errors(RadialTails(), near)  # positive where they are heavy
     shape = max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near)))
-    return FarRows(far, shape, bool(np.max(squared) > float(chdtri(d, _OUT_OF_SIGHT / n))))
+    return FarRows(far, shape, float(log_tail(np.max(squared), d)) + np.log(n))
 
 
 def _in_errors(kernel: Any, z: np.ndarray) -> float:

@@ -7,11 +7,11 @@ import numpy as np
 
 from ..predictions import Gaussian, Noised
 from ..statistics.hermite import Hermite, RadialTails
-from ..statistics.test_functions import BoundedRadial, Trace
+from ..statistics.test_functions import BoundedRadial, Constant, Trace
 from .combine import Draws
 from .components import separated
 from .extremes import Largest
-from .far_rows import far_rows_in
+from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
 from .judge import Judged
 from .row_kernels import Covariate
@@ -23,6 +23,7 @@ _SHARE = 0.7  # of a departure's size, in standard errors, that second moments m
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
 _LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
+_SECOND_ORDER = 0.4  # of the size of tails: a spread that makes them is at least as clear
 _OF_ROWS = ("dependence", "covariates", "serial")
 
 _WORDS = {
@@ -30,7 +31,7 @@ _WORDS = {
     "over-confidence": "the predictions are over-confident: targets spread more than they claim",
     "under-confidence": "the predictions are under-confident: targets spread less than they claim",
     "correlation": "the predictions have the wrong correlation between dimensions",
-    "dependence": "miscalibration depends on the prediction: on its location or its spread",
+    "dependence": "the predictions have {dependence} the prediction, on its location or its spread",
     "shape": "the predictions have the wrong shape: skewness or tails",
     "outliers": "a few targets are outliers: they lie farther off than the predictions allow",
     "modes": "the predictions give their modes the wrong weights",
@@ -41,7 +42,7 @@ _WORDS = {
 
 _SHORT = {
     "correlation": "wrong correlation",
-    "dependence": "dependence on the prediction",
+    "dependence": "{dependence} the prediction",
     "shape": "wrong shape",
     "modes": "wrong weights of modes",
     "covariates": "dependence on {covariates}",
@@ -67,7 +68,8 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
         kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
-        sizes = _outliers_or_shape(sizes, outliers is not None)
+        sizes = _outliers_or_shape(sizes, far)
+    sizes = _tails_before_narrow(sizes, spread)
     if by_signs is not None and len(sizes) > 1:
         sizes = _backed(sizes, by_signs)
     sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
@@ -90,20 +92,22 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
     if sizes.get("modes", np.inf) < max(sizes.values()):
         del sizes["modes"]
+    mean, squares = next((one.moments for one in spread.values() if one.moments is not None), (np.inf, 0.0))
+    sizes = _by_moments(sizes, mean, squares, _by_chance(dim + 1))
     shift = max(one.shift for one in spread.values())
-    if "bias" in sizes and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
+    if "bias" in sizes and mean > abs(squares) and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
         sizes = _beside_bias(sizes, list(spread.values()))
     return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
 
 
 def _backed(sizes: dict[str, float], by_signs: Judged) -> dict[str, float]:
-    """Outliers, and the kinds that a view finds by signs as well; if there are none, the clearest."""
-    backed = {"outliers"}
+    """Outliers that come first, and the kinds that a view finds by signs as well; if there are none, the clearest."""
+    clearest = max(sizes, key=sizes.__getitem__)
+    backed = {"outliers"} & {clearest}
     for view, result in zip(by_signs.used, by_signs.views, strict=True):
         if result.pvalue <= _BACKED:
             backed |= {"over-confidence", "under-confidence"} if view.sees == "confidence" else {view.sees}
     found = {kind: size for kind, size in sizes.items() if kind in backed}
-    clearest = max(sizes, key=sizes.__getitem__)
     return found or {clearest: sizes[clearest]}
 
 
@@ -117,21 +121,57 @@ def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dic
     return found or sizes
 
 
-def _outliers_or_shape(sizes: dict[str, float], are_outliers: bool) -> dict[str, float]:
-    """Sizes where far targets, if the others have the right shape, come first; otherwise the shape is wrong."""
+def _outliers_or_shape(sizes: dict[str, float], far: FarRows | None) -> dict[str, float]:
+    """Sizes where far targets, if the others have the right shape, come first; otherwise the shape is wrong.
+
+    A row that is only just far is no more than the far end of whatever else is wrong.
+    """
     found = dict(sizes)
-    if are_outliers:
+    if far is not None and far.beyond_doubt:
         found.pop("shape", None)
         return found | {"outliers": max(sizes.values()) + 1.0}
-    found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
-    return found
+    if far is None or not far.are_outliers or "shape" in found:
+        found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
+        return found
+    return found | {"outliers": min(sizes.values()) - 1.0}
+
+
+def _tails_before_narrow(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
+    """Sizes without a spread that is hardly too small, beside a wrong shape.
+
+    Most samples from heavy tails have none of their largest values: their mean square, and its error, are too small.
+    """
+    narrow = max(max([one.overall, *one.alone]) for one in spread.values())
+    if "shape" in sizes and "under-confidence" in sizes and narrow < _CLEAR:
+        return {kind: size for kind, size in sizes.items() if kind != "under-confidence"}
+    return sizes
 
 
 def _spread_before_tails(sizes: dict[str, float], clear: Sequence[View]) -> dict[str, float]:
-    """Sizes where a spread that is wrong for some rows comes first: it makes tails heavy, and they make no such spread."""
+    """Sizes where a spread that is wrong for some rows comes first: it makes tails heavy, and they make no such spread.
+
+    Where spreads differ by little, tails differ by the square of that: they are seen later. Beside tails that are by
+    far the clearer ones, they have not made them.
+    """
     follows = {view.sees for view in clear if isinstance(view.target_kernel, BoundedRadial) and view.sees in _OF_ROWS}
     tails = max(sizes.get("shape", -np.inf), sizes.get("outliers", -np.inf))
-    return sizes | {kind: max(size, tails + 1.0) for kind, size in sizes.items() if kind in follows}
+    return sizes | {
+        kind: max(size, tails + 1.0) for kind, size in sizes.items() if kind in follows and size > _SECOND_ORDER * tails
+    }
+
+
+def _by_moments(sizes: dict[str, float], mean: float, squares: float, by_chance: float) -> dict[str, float]:
+    """Sizes where the first two moments of targets, in standard errors, tell a bias from a wrong spread.
+
+    Scores of skewed predictions are off zero on average by a wrong spread as well, and spread more by a bias.
+    """
+    kind = "over-confidence" if squares < 0 else "under-confidence"
+    if not {"bias", kind} <= sizes.keys() or mean == np.inf:
+        return sizes
+    if mean < by_chance and abs(squares) > _LIKELY:
+        return {name: size for name, size in sizes.items() if name != "bias"}
+    less, more = sorted([sizes["bias"], sizes[kind]])
+    return sizes | ({"bias": more, kind: less} if mean > abs(squares) else {"bias": less, kind: more})
 
 
 def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
@@ -152,9 +192,9 @@ def message_of(judged: Judged, n: int, seen: tuple[str, ...]) -> str:
     outcome = f"(p = {judged.combined.pvalue:.3g}, n = {n})"
     if not seen:
         return f"Calibration is not rejected {outcome}."
-    names = _covariates_in(judged)
-    also = ", ".join(_SHORT.get(kind, kind).format(covariates=names) for kind in seen[1:])
-    first = _WORDS[seen[0]].format(covariates=names)
+    names = {"covariates": _covariates_in(judged), "dependence": _dependence_in(judged)}
+    also = ", ".join(_SHORT.get(kind, kind).format(**names) for kind in seen[1:])
+    first = _WORDS[seen[0]].format(**names)
     return f"Calibration is rejected {outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
 
 
@@ -163,6 +203,18 @@ def _covariates_in(judged: Judged) -> str:
     both = sorted(zip(judged.views, judged.used, strict=True), key=lambda each: each[0].adjusted_pvalue)
     kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= _LEVEL]
     return " and ".join(dict.fromkeys(kernel.name for kernel in kernels if isinstance(kernel, Covariate)))
+
+
+def _dependence_in(judged: Judged) -> str:
+    """What depends on the prediction: a bias, a wrong spread, or both if the less clear one is hardly less clear."""
+    sizes = {"a bias": 0.0, "a wrong spread": 0.0}
+    for view, found, size in zip(judged.used, judged.views, judged.combined.sizes, strict=True):
+        if view.sees == "dependence" and found.adjusted_pvalue <= _LEVEL:
+            kind = "a bias" if isinstance(view.target_kernel, Constant) else "a wrong spread"
+            sizes[kind] = max(sizes[kind], float(size))
+    largest = max(sizes.values())
+    named = [kind for kind, size in sizes.items() if size >= _SHARE * largest]
+    return f"{' and '.join(named)} that {'depend' if len(named) > 1 else 'depends'} on"
 
 
 def _kind(view: View, size: float, spread: Spread) -> str:
@@ -188,7 +240,7 @@ def _by_chance(n: int) -> float:
 
 def _is_joint(spread: Spread) -> bool:
     """Whether most of the departure is gone when each dimension is looked at in units of its own."""
-    return abs(spread.joint) > _LIKELY and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
+    return abs(spread.joint) > _NOTABLE and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
 
 
 def _without_spread(sizes: dict[str, float]) -> dict[str, float]:

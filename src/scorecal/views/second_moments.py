@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import to_numpy
+from ..coordinates.location_spread import known_moments
 from .frame import ViewFrame
 
 _OF_ALL = ("whitened", "sequential", "marginal")  # coordinates of a whole prediction, in its units
@@ -23,18 +24,22 @@ class Spread:
     unbiased: float  # of all, about the targets' own means, less what a shift of all of them would explain
     crossed: float  # the clearest of two dimensions together, about their means
     shift: float  # the clearest mean of a dimension, or of all together
+    moments: tuple[float, float] | None  # the clearest mean, and the overall spread, of targets alone, if known
 
 
 def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = None) -> Spread:
-    """Second moments in the coordinates of a view, but of outliers; if whitened or marginal, also of single dimensions."""
+    """Second moments in the coordinates of a view, without outliers; of whole predictions, also by dimension."""
     z, s, shares = _rows(frame, "whitened" if coordinates in _OF_ALL else coordinates, outliers)
     dim = z.shape[2]
+    whitened = coordinates in _OF_ALL
     traces = _traces(z, s, shares)
     alone, apart = [], traces
-    if coordinates in _OF_ALL:
+    if whitened:
         u, t, equal = _rows(frame, "marginal", outliers)
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)
+    known = whitened and known_moments(frame.predictions, frame.targets[0, ...]) is not None
+    moments = (_clearest_mean(np.sum(z * shares, axis=0)), _in_errors(_traces(z, -z, shares))) if known else None
     off = np.sum(s * shares, axis=0)
     z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
     both = [(a, b) for a in range(dim) for b in range(a)]
@@ -47,7 +52,8 @@ def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = 
         _in_errors(traces - apart) if np.std(traces - apart) > _ROUNDING * np.std(traces) else 0.0,
         _without_shift(_traces(z, s, shares), off),
         max(map(abs, crossed), default=0.0),
-        max(abs(_in_errors(column)) for column in (*off.T, np.sum(off, axis=1))),
+        _clearest_mean(off),
+        moments,
     )
 
 
@@ -62,6 +68,10 @@ def _rows(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None) -> li
 
 def _traces(z: np.ndarray, s: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.asarray(np.sum(np.sum(z * s + 1.0, axis=2, keepdims=True) * shares, axis=(0, 2)))
+
+
+def _clearest_mean(off: np.ndarray) -> float:
+    return max(abs(_in_errors(column)) for column in (*off.T, np.sum(off, axis=1)))
 
 
 def _without_shift(centred: np.ndarray, off: np.ndarray) -> float:

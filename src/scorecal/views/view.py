@@ -206,19 +206,25 @@ def for_signs(views: Iterable[View], predictions: Any) -> tuple[View, ...]:
     """Return the views as random signs can judge them, without those that they cannot.
 
     Components in which too few targets are expected are left out. The largest target is judged by a formula, which is
-    for Gaussian predictions.
+    for Gaussian predictions and mixtures of them.
     """
     kept = []
     for view in views:
         kernel = view.target_kernel
-        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and type(predictions) is not Gaussian):
+        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and not _has_formula(predictions)):
             continue
+        if isinstance(kernel, Largest) and isinstance(predictions, GaussianMixture):
+            view = replace(view, target_kernel=Largest(nearest=True))
         if view.bounded is not None:
             view = replace(view, target_kernel=view.bounded)
         elif isinstance(kernel, Shares) and not kernel.least:
             view = replace(view, target_kernel=Shares(_LEAST_IN_COMPONENT))
         kept.append(view)
     return tuple(kept)
+
+
+def _has_formula(predictions: Any) -> bool:
+    return type(predictions) in (Gaussian, GaussianMixture)
 
 
 def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:
