@@ -189,8 +189,8 @@ def main() -> None:
     if others:
         lines += [
             "",
-            f"Without a bound, {some} data sets a cell: random signs, which are all there is for `Scores` (arrays), where",
-            "scores are skewed or heavy-tailed. Of fewer than 50 rows, p-values are raised (docs/which_null.md).",
+            f"Without a bound, {some} data sets a cell: random signs, which are all there is for `Scores` (arrays),",
+            "where scores are skewed or heavy-tailed. Of fewer than 50 rows, p-values are raised (docs/which_null.md).",
             "",
             "| predictions | n | d | null | rejected |",
             "|---|---|---|---|---|",
