@@ -111,8 +111,8 @@ def main() -> None:
         "",
         *told(calibrated(options.repeats)),
         "",
-        f"One of {DIMENSIONS} dimensions wrong, n = 500, {some} data sets each: the test rejects, a statement names that "
-        "dimension, and no statement says anything else.",
+        f"One of {DIMENSIONS} dimensions wrong, n = 500, {some} data sets each: rejected, named by a statement, and",
+        "named alone, with no statement on anything else.",
         "",
         *told(one_wrong(some)),
         "",

@@ -150,3 +150,15 @@ def test_the_page_on_views_has_the_sentence_and_the_weight_of_each():
         assert view.about == about
         lighter = view.name in ("spread", "tails") and "then less" in listed["spread, component"][1]
         assert lighter or float(view.weight) in [float(number) for number in re.findall(r"[\d.]+", weights)]
+
+
+@pytest.mark.parametrize(("dim", "most", "least", "outliers"), [(1, 42, 3.5, 1), (3, 56, 1.3, 1)])
+def test_the_page_on_views_has_the_shares_of_the_level(dim, most, least, outliers):
+    page = (ROOT / "docs" / "calibration_test.md").read_text(encoding="utf-8")
+    assert {f"{most} %", f"{least} %", f"about {outliers} %"} <= set(re.findall(r"(?:about )?[\d.]+ %", page))
+    views = default_views(dim)
+    shares = {view.name: 100.0 * view.weight / sum(each.weight for each in views) for view in views}
+    feared = {view.name for view in views if view.sees in ("bias", "confidence")}
+    assert round(sum(shares[name] for name in feared)) == most
+    assert round(shares.pop("share of outliers")) == outliers
+    assert round(min(shares[name] for name in shares.keys() - feared), 1) == least

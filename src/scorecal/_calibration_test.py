@@ -125,7 +125,7 @@ def calibration_test(
     >>> result.pvalue, result.seen
     (0.001, ('over-confidence',))
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, rng=0).message
-    'Calibration is not rejected (p = 0.508, n = 300).'
+    'Calibration is not rejected (p = 0.393, n = 300).'
 
     Calibrated predictions for 30 patients, ten rows each, with errors that rows of a patient have in common:
 

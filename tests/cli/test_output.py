@@ -28,7 +28,7 @@ def forecasts(path, label="wet", target="u"):
 
 
 def options(target="u"):
-    return ["--mean", "mu", "--std", "sd", "--target", target, "--n-resamples", "49"]
+    return ["--mean", "mu", "--std", "sd", "--target", target, "--n-resamples", "99"]
 
 
 def shell(command, **more):

@@ -69,7 +69,8 @@ def diagnose(
         p-values of regions on one sign for each. Fewer than ten of them make intervals rough, which is said, and
         nothing is stated.
     n_resamples : int
-        Number of null draws of the test, and of random signs for the p-values of regions.
+        Number of null draws of the test, and of random signs for the p-values of regions; with fewer than 79 no region
+        can be named at the default level.
     rng : seed or numpy.random.Generator, optional
         Source of noise, where predictions come with it, of null draws, and of signs.
 

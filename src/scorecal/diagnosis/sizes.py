@@ -145,7 +145,8 @@ def _standard_errors(influence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n = len(influence)
     if n < 2:
         return (np.full(influence.shape[1], math.inf),) * 2
-    second, third, fourth = (np.mean(influence**power, axis=0) for power in (2, 3, 4))
+    squares = influence**2
+    second, third, fourth = (np.mean(each, axis=0) for each in (squares, squares * influence, squares**2))
     usable = (second > 0) & np.isfinite(fourth)
     scale = np.where(usable, second, 1.0)
     normal = 2.0 * n / np.maximum(np.where(usable, fourth, 1.0) / scale**2 - 1.0, 1e-9)  # so many tell as much

@@ -1,9 +1,9 @@
 """The default views of `calibration_test`, and the reasons for them.
 
 Each kind of flaw has a view that is, for it, as good as a test can be: what users fear most, bias and a wrong spread,
-share half of the test's level, so that neither is seen much later than by a test for nothing else. Second moments are
-not bounded, and a few far targets decide, as they should where null draws come from the predictions. Random signs keep
-the size of each feature, so that one huge one hides all others; there, bounded features take their place.
+share about half of the test's level, so that neither is seen much later than by a test for nothing else. Second moments
+are not bounded, and a few far targets decide, as they should where null draws come from the predictions. Random signs
+keep the size of each feature, so that one huge one hides all others; there, bounded features take their place.
 """
 
 import math

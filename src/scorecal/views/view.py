@@ -87,14 +87,13 @@ class View:
         The test functions, of scorecal or your own (an object with `features(targets, scores)`); or `views.Shares`, or
         `views.Largest`.
     distribution_kernel : optional
-        Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Curves`, `views.Gain`, or one of
-        `kernels.GFD` and its like.
+        Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Curves`, `views.Gain`,
+        `views.EachDimension`, or one of `kernels.GFD` and its like.
     coordinates : {"whitened", "sequential", "marginal", "component", "natural"}
         Of the targets: in units of their own predictions; the same, each dimension given those before it; the same, one
-        dimension at a time, which is for `Rank`, `Constant`, `Polynomial` and test functions of your own with
-        `separable = True`; in units of each component of
-        a `GaussianMixture`, averaged by the shares that these have in the target; or without a boundary and nothing
-        else.
+        dimension at a time, which is for `Rank`, `Constant`, `Hermite`, `Polynomial` and test functions of your own
+        with `separable = True`; in units of each component of a `GaussianMixture`, averaged by the shares that these
+        have in the target; or without a boundary and nothing else.
     largest : bool
         The largest of the statistics of the single features, not their sum; finite rank only.
     noise : float
