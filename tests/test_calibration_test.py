@@ -127,7 +127,9 @@ def test_views_of_features_from_their_definitions():
         squares = np.sum(f**2, axis=0)
         expected = (np.array([corrected(column) ** 2 for column in f.T]) @ squares - np.sum(squares)) / (60 * 59)
         assert found[name].statistic == pytest.approx(expected), name
-    largest = (max(corrected(column) ** 2 for column in 3**0.5 * (2.0 * stats.norm.cdf(z.T) - 1.0)) - 1.0) / 59
+    frame = frame_of(predictions, y, 0.0)  # its whitened coordinates are turned, by a ten-thousandth
+    ranks = 3**0.5 * (2.0 * stats.norm.cdf(frame.whitened[0][0, ...]) - 1.0)
+    largest = (max(corrected(column) ** 2 for column in np.einsum("nb,nba->an", ranks, frame.axes)) - 1.0) / 59
     assert found["bias, one dimension"].statistic == pytest.approx(largest)
 
 
