@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Largest bias, in predicted standard deviations, and largest ratio of spreads that are good enough; one or both."""
+    """Largest bias, in predicted standard deviations, and largest ratio of spreads that are good enough, or one."""
 
     bias: float | None = None
     spread: float | None = None
