@@ -240,7 +240,7 @@ def _by_chance(n: int) -> float:
 
 def _is_joint(spread: Spread) -> bool:
     """Whether most of the departure is gone when each dimension is looked at in units of its own."""
-    return abs(spread.joint) > _NOTABLE and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
+    return abs(spread.joint) > _LIKELY and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
 
 
 def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
