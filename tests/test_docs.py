@@ -112,6 +112,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "wind.csv.gz").write_bytes(gzip.compress((tmp_path / "wind.csv").read_bytes()))
     table = np.column_stack([mean[:, 0], one, y[:, 0]])
     np.savetxt(tmp_path / "forecasts.csv", table, delimiter=",", header="mu,sigma,observed", comments="")
+    many = np.column_stack([np.zeros(20_000), np.ones(20_000), 1.02 * rng.normal(size=20_000)])
+    millions = dict(zip(("mu", "sigma", "observed"), many.T, strict=True))
+    parquet.write_table(pyarrow.table(millions), tmp_path / "millions.parquet")
     scores = {"targets": y, "scores": mean - y, "base_scores": mean[:, None, :] - base, "base_points": base}
     np.savez(tmp_path / "scores.npz", **scores)
     monkeypatch.chdir(tmp_path)

@@ -197,6 +197,103 @@ def test_a_level_that_cannot_be_reached_is_refused(columns, tmp_path, capsys):
     assert main(["test", path, *ONE, "--alpha", "0.02", "--n-resamples", "49"]) == 0
 
 
+def gaussian_table(n, spread=1.0, bias=0.0):
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=n)
+    return {"mu": mean, "su": np.ones(n), "u": mean - bias + spread * rng.normal(size=n)}
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_values_that_stand_for_missing_ones(tmp_path, capsys, count):
+    """Outliers by name, with their lines; the gates close."""
+    table = gaussian_table(1000)
+    rows = [3, 500, 998, 10, 600][:count]
+    table["u"][rows] = -999.0
+    path = write(tmp_path / "a.csv", table)
+    found = result_of(capsys, path, *ONE, "--n-resamples", "199")
+    assert found["rejected"]
+    assert found["seen"][0] == "outliers"
+    assert {row["place"] for row in found["extremes"][:count]} == {f"line {row + 2}" for row in rows}
+    assert {row["row"] for row in found["extremes"][:count]} == set(rows)
+    assert all(row["adjusted_pvalue"] < 1e-9 for row in found["extremes"][:count])
+    assert main(["test", path, *ONE, "--n-resamples", "199", "--fail-on-rejection"]) == 1
+    out = capsys.readouterr().out
+    assert "a few targets are outliers" in out
+    assert all(f"\nline {row + 2} " in out for row in rows)
+    assert main(["test", path, *ONE, "--n-resamples", "199", "--tolerate-bias", "0.1"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "status", "sentence"),
+    [
+        (gaussian_table(30_000, 1.03), "--tolerate-spread 1.05", 0, "(spread 1.05): yes."),
+        (gaussian_table(30_000, 1.03), "--tolerate-spread 1.05 --fail-on-rejection", 1, "(spread 1.05): yes."),
+        (gaussian_table(3000, 1.3), "--tolerate-spread 1.1", 1, "(spread 1.1): no, the spread is beyond."),
+        (gaussian_table(3000, 0.7), "--tolerate-spread 1.1", 1, "(spread 1.1): no, the spread is beyond."),
+        (gaussian_table(3000, 1.0, 0.3), "--tolerate-bias 0.1", 1, "(bias 0.1 sd): no, the bias is beyond."),
+        (
+            gaussian_table(3000, 1.0, 0.3),
+            "--tolerate-bias 0.1 --tolerate-spread 1.2",
+            1,
+            "(bias 0.1 sd, spread 1.2): no, the bias is beyond.",
+        ),
+        (
+            gaussian_table(3000, 1.5, 0.5),
+            "--tolerate-bias 0.1 --tolerate-spread 1.2",
+            1,
+            "(bias 0.1 sd, spread 1.2): no, each is beyond.",
+        ),
+        (gaussian_table(60), "--tolerate-bias 0.1", 1, "(bias 0.1 sd): cannot tell: more rows are needed."),
+    ],
+    ids=["small", "small, rejected", "wide", "narrow", "bias", "bias alone", "both", "few rows"],
+)
+def test_tolerances(tmp_path, capsys, table, options, status, sentence):
+    path = write(tmp_path / "a.csv", table)
+    given = ["test", path, *ONE, "--n-resamples", "99", *options.split()]
+    assert main(given) == status
+    verdict, within, *_ = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("Calibration is ")
+    assert within == f"Within the tolerance {sentence}"
+    assert main([*given, "--json"]) == status
+    found = json.loads(capsys.readouterr().out)
+    assert found["within"] is {"yes": True, "no,": False, "can": None}[sentence.split("): ")[1][:3]]
+    assert set(found["tolerance"]) == {"bias", "spread"}
+    assert [found["tolerance"]["bias"] is None, found["tolerance"]["spread"] is None] == [
+        "bias" not in sentence.split(")")[0],
+        "spread" not in sentence.split(")")[0],
+    ]
+
+
+def test_what_is_said_once(columns, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", columns)
+    assert main(["test", path, *BOTH, "--by", "season"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("Calibration is") == out.count("the predictions are over-confident") == 1
+    found = result_of(capsys, path, *BOTH, "--by", "season")
+    assert found["statements"]
+    assert all(out.count(sentence) == 1 for sentence in found["statements"])
+    assert found["tolerance"] is found["within"] is None
+    levels = {(level["covariate"], level["name"]): level for level in found["levels"]}
+    assert set(levels) == {("season", "season = dry"), ("season", "season = wet")}
+    assert levels["season", "season = dry"]["n"] == N // 2
+    ratio = levels["season", "season = dry"]["confidence_ratio"][0]
+    assert ratio["low"] < 1.25 < ratio["high"]
+    assert len(found["extremes"]) == 10
+
+
+def test_all_is_said_at_the_level_of_the_verdict(tmp_path, capsys):
+    path = write(tmp_path / "a.csv", gaussian_table(400, 1.1))
+    strict = result_of(capsys, path, *ONE, "--alpha", "0.001")
+    assert 0.001 < strict["pvalue"] <= 0.05
+    assert not strict["rejected"]
+    assert strict["statements"] == []
+    assert result_of(capsys, path, *ONE)["statements"]
+    assert main(["test", path, *ONE, "--alpha", "0.001"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Calibration is not rejected at level 0.001.")
+    assert "At level 0.05 it is rejected: the predictions are over-confident" in out
+
+
 def test_who_reads_the_output_may_stop(columns, tmp_path):
     path = write(tmp_path / "a.csv", columns)
     options = ["test", path, *ONE, "--fail-on-rejection", "--report", str(tmp_path / "r.html")]

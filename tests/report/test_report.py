@@ -12,6 +12,7 @@ from browser import browser_in
 
 import scorecal as sc
 from scorecal.cli import main
+from scorecal.diagnosis import Tolerance
 from scorecal.report import report_html
 
 mpl.use("Agg")
@@ -213,6 +214,42 @@ def test_the_report_names_what_was_spoilt(tmp_path, off, sd, flipped, words):
         assert re.search(each, page), each
 
 
+def test_the_report_has_levels_extreme_rows_and_the_tolerance(tmp_path):
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=600)
+    y = mean + rng.normal(size=600)
+    y[11] = -999.0
+    table = np.stack([mean, np.ones(600), y, np.arange(600) % 2], 1)
+    np.savetxt(tmp_path / "a.csv", table, delimiter=",", header="mu,sd,u,half", comments="")
+    options = "--mean mu --std sd --target u --by half:label --n-resamples 199 --tolerate-bias 0.2"
+    assert main(["test", str(tmp_path / "a.csv"), *options.split(), "--report", str(tmp_path / "r.html")]) == 1
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("Within the tolerance (bias 0.2 sd): ") == 1
+    assert page.index("Calibration is rejected") < page.index("Within the tolerance") < page.index("In what way")
+    assert "Level by level" in page
+    assert '<th scope="row">half = 1.0</th><td>300</td>' in re.sub(r"half = 1\.0+e\+00", "half = 1.0", page)
+    assert "The most extreme rows" in page
+    assert '<th scope="row">line 13</th><td>' in page
+    assert "gross outliers" not in page
+    assert page.count("a few targets are outliers") == 1
+
+
+def test_a_good_model_has_no_table_of_extreme_rows():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=300)
+    predictions, y = sc.Gaussian(mean, 1.0), mean + rng.normal(size=300)
+    result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
+    diagnosis = sc.diagnose(predictions, y, result=result, rng=0)
+    page = report_html(result, diagnosis)
+    assert "The most extreme rows" not in page
+    assert "Level by level" not in page
+    assert "Within the tolerance" not in page
+    tolerance = Tolerance(spread=1.5)
+    assert tolerance.verdict(diagnosis) is True
+    good = '<p class="verdict good">Within the tolerance (spread 1.5): yes.</p>'
+    assert good in report_html(result, diagnosis, tolerance=tolerance)
+
+
 def test_notebooks():
     rng = np.random.default_rng(0)
     mean = rng.normal(size=(300, 1))
@@ -222,8 +259,9 @@ def test_notebooks():
         sc.calibration_test(*data, n_resamples=99, rng=0)._repr_html_(),
         sc.diagnose(*data, names=["<script>"], rng=0)._repr_html_(),
     ]
-    for html, words in zip(shown, ("bandwidth, target", "over-confident", "&lt;script&gt;"), strict=True):
-        assert html.count("<table>") == html.count("</table>") == 1
+    kinds = (("bandwidth, target", 1), ("over-confident", 1), ("&lt;script&gt;", 2))  # sizes, and the farthest rows
+    for html, (words, n_tables) in zip(shown, kinds, strict=True):
+        assert html.count("<table>") == html.count("</table>") == n_tables
         assert words in html
         assert "<script>" not in html
 

@@ -21,7 +21,7 @@ from .view import View
 _LEVEL, _BACKED = 0.05, 0.01
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
-_LIKELY, _SURPRISING = 2.0, 2.5  # standard errors of a single number
+_LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
 _SECOND_ORDER = 0.4  # of the size of tails: a spread that makes them is at least as clear
 _OF_ROWS = ("dependence", "covariates", "serial")
@@ -240,7 +240,7 @@ def _by_chance(n: int) -> float:
 
 def _is_joint(spread: Spread) -> bool:
     """Whether most of the departure is gone when each dimension is looked at in units of its own."""
-    return abs(spread.joint) > _SURPRISING and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
+    return abs(spread.joint) > _LIKELY and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
 
 
 def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
