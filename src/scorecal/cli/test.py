@@ -116,8 +116,8 @@ def add_test(commands: Any) -> None:
         "--tolerate-bias",
         type=largest_bias,
         metavar="B",
-        help="largest bias that is good enough, in predicted standard deviations: exit with 1 unless every dimension is "
-        "shown to be within it, at level A",
+        help="largest bias that is good enough, in predicted standard deviations: exit with 1 unless every dimension "
+        "is shown to be within it, at level A",
     )
     parser.add_argument(
         "--tolerate-spread",

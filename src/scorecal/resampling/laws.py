@@ -65,7 +65,6 @@ def log_tail(values: np.ndarray, freedom: float) -> np.ndarray:
     """Logarithm of the probability that a chi-square variable is at least as large."""
     from scipy.special import gammaincc, log_ndtr
 
-
     if freedom == 1.0:  # the square of a normal variable; much faster
         return np.asarray(math.log(2.0) + log_ndtr(-np.sqrt(np.maximum(values, 0.0))))
     half, shape = 0.5 * np.clip(values, 0.0, np.finfo(np.float64).max), 0.5 * freedom
