@@ -6,7 +6,7 @@ from ..sweep.rates import LEVEL
 from .grid import FITTED, OTHERS, OURS, situations
 from .rates import STRICT, Rates, against_single_checks, not_run, share
 
-_LARGEST_LEVEL, _LEAST_FOR_MODES = 0.065, 0.8
+_MOST_ERRORS, _LEAST_FOR_MODES = 3.0, 0.8  # standard errors above the level
 
 
 def summary(rates: Rates, sizes: Sequence[int]) -> str:
@@ -21,7 +21,8 @@ def summary(rates: Rates, sizes: Sequence[int]) -> str:
             level = share(rates, row, n, test.name)
             if row.calibrated and level is not None:
                 levels.append(level)
-                if level > _LARGEST_LEVEL:
+                n_sets = rates[LEVEL][row.model.name, n, test.name][1]
+                if level > LEVEL + _MOST_ERRORS * (LEVEL * (1.0 - LEVEL) / n_sets) ** 0.5:
                     short.append(f"- {row.model.name}, n = {n}: level of {test.name} {level:.3f}")
         ours, theirs = share(rates, row, n, OURS.name), [share(rates, row, n, test.name) for test in OTHERS]
         best = max((rate for rate in theirs if rate is not None), default=None)
@@ -36,7 +37,8 @@ def summary(rates: Rates, sizes: Sequence[int]) -> str:
         if gaps[-1] < -0.05 - 2.0 * error:
             short.append(f"- {row.model.name}, n = {n}: {ours:.3f}, the best of the others {best:.3f}")
     lines = [
-        f"Calibrated predictions are rejected in at most {100 * max(levels):.1f} % of data sets, at level .05. In "
+        f"Calibrated predictions are rejected in {100 * sum(levels) / len(levels):.1f} % of data sets, at level .05, "
+        f"and in at most {100 * max(levels):.1f} % of a cell. In "
         f"{sum(gap >= 0 for gap in gaps)} of {len(gaps)} cells with a flaw other than the weights of modes, "
         f"`calibration_test` rejects at least as often as the best of {', '.join(test.name for test in OTHERS)}; at "
         f"worst {-100 * min(gaps):.1f} points less often, at best {100 * max(gaps):.1f} more.",

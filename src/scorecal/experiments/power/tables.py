@@ -4,7 +4,7 @@ import csv
 from collections.abc import Sequence
 
 from ..sweep.rates import LEVEL
-from .grid import ALL, N_RESAMPLES, ORACLE, OURS, Situation, situations
+from .grid import ALL, N_OURS, N_RESAMPLES, ORACLE, OURS, Situation, situations
 from .rates import STRICT, Rates, against_single_checks, share
 from .summary import summary
 
@@ -40,8 +40,9 @@ def as_markdown(rates: Rates, sizes: Sequence[int]) -> str:
         "",
         f"Data sets rejected at level .05, in percent, at n = {' / '.join(map(str, sizes))}. Flaws are explained in",
         "`scorecal.experiments.FLAWS`; `fitted` is `calibration_test` told nothing but scores, for its level; `oracle`",
-        "is the likelihood-ratio test of that very flaw. `scorecal bench power`:",
-        f"seed 0, B = {N_RESAMPLES} random signs, {counts[0]} to {counts[-1]} data sets a cell.",
+        "is the likelihood-ratio test of that very flaw. Seed 0; `calibration_test` with its default null and",
+        f"B = {N_OURS}, `kccsd_test` and `skce_test` with B = {N_RESAMPLES} random signs:",
+        f"`scorecal bench power --repeats {counts[0]} --null-repeats {counts[-1]}`.",
         "",
         summary(rates, sizes),
         "",
