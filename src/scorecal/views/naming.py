@@ -83,9 +83,9 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     dim = max((len(one.alone) for one in spread.values()), default=1)
     # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
     largest = max(map(abs, alone), default=0.0)
-    if largest < _NOTABLE:
+    if largest < _by_chance(dim):
         of_spread = {kind: size for kind, size in sizes.items() if kind.endswith("confidence")}
-        if of_spread and largest < _by_chance(dim) and any(_is_joint(one) for one in spread.values()):
+        if of_spread and any(_is_joint(one) for one in spread.values()):
             sizes["correlation"] = max(sizes.get("correlation", 0.0), *of_spread.values())
         if "correlation" in sizes:
             sizes = _without_spread(sizes)
@@ -239,8 +239,9 @@ def _by_chance(n: int) -> float:
 
 
 def _is_joint(spread: Spread) -> bool:
-    """Whether most of the departure is gone when each dimension is looked at in units of its own."""
-    return abs(spread.joint) > _LIKELY and abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
+    """Whether dimensions together depart more than each in units of its own: clearly, or most of the departure."""
+    most = abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
+    return abs(spread.joint) > (_LIKELY if most else _NOTABLE)
 
 
 def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
