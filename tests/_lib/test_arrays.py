@@ -14,7 +14,7 @@ from scorecal._lib.arrays import as_arrays
 
 SOURCES = Path(sc.__file__).parent
 NUMPY_ONLY = {"demo.py", "estimates.py", "flaws.py", "models.py", "regions.py", "residuals.py", "second_moments.py"}
-NUMPY_ONLY |= {"copies.py", "normal_draws.py", "oracle.py", "rows.py", "serial.py"}
+NUMPY_ONLY |= {"copies.py", "normal_draws.py", "oracle.py", "rows.py", "serial.py", "simultaneous.py"}
 N = 60
 
 

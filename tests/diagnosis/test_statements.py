@@ -127,3 +127,19 @@ def test_extreme_rows_are_shown_if_they_are_rare():
 def test_results_that_do_not_fit(result, error, message):
     with pytest.raises(error, match=message):
         sc.diagnose(*data(), result=result)
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (1, "1 row is an outlier, 999.3 predicted sd from its prediction; all sizes include it."),
+        (3, "3 rows are outliers, up to 999.8 predicted sd from their predictions; all sizes include them."),
+        (12, "10 or more rows are outliers, up to 999.9 predicted sd from their predictions; all sizes include them."),
+    ],
+)
+def test_outliers_are_counted_before_sizes_that_rest_on_them(count, sentence):
+    predictions, y = data(seed=1, n=300, d=1)
+    y[:count] = -999.0
+    found = sc.diagnose(predictions, y, covariates={}, n_resamples=99, rng=0)
+    assert found.statements[0] == sentence
+    assert not any("outlier" in each for each in sc.diagnose(*data(spread=1.5), n_resamples=99, rng=0).statements)

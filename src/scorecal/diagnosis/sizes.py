@@ -13,6 +13,7 @@ import numpy as np
 
 _NUMBERS_AT_ONCE = 2**23
 _LEAN = 1.5  # skewness in data is smaller than that of their distribution, where this is large
+_MANY_DIGITS = 1000.0  # larger numbers are told with a power of ten
 _MARGIN = 1e-6  # relative: rounding must not shut out what an interval was widened to contain
 
 
@@ -30,7 +31,8 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         if not math.isfinite(self.value):
             return "cannot be estimated"
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+        value, low, high = (f"{each:.2f}" if abs(each) < _MANY_DIGITS else f"{each:.3g}" for each in self)
+        return f"{value} ({low} to {high})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,19 @@ def statements_of(diagnosis: Diagnosis) -> list[str]:
     """Sentences on errors that are clear; the region first, since means over all rows may mislead."""
     if not diagnosis.result.rejects(diagnosis.alpha):
         return []
-    return [visible(sentence) for sentence in [*_by_region(diagnosis), *_by_level(diagnosis)]]
+    return [visible(sentence) for sentence in [*_outliers(diagnosis), *_by_region(diagnosis), *_by_level(diagnosis)]]
+
+
+def _outliers(diagnosis: Diagnosis) -> list[str]:
+    """How many rows are too far, where the test names outliers: all sizes rest on them, and may mislead."""
+    far = [each for each in diagnosis.extremes if each.adjusted_pvalue <= diagnosis.alpha]
+    if "outliers" not in diagnosis.result.seen or not far:
+        return []
+    size = f"{far[0].distance:.4g} predicted sd"
+    if len(far) == 1:
+        return [f"1 row is an outlier, {size} from its prediction; all sizes include it."]
+    number = f"{len(far)} or more" if len(far) == len(diagnosis.extremes) else f"{len(far)}"
+    return [f"{number} rows are outliers, up to {size} from their predictions; all sizes include them."]
 
 
 def _by_region(diagnosis: Diagnosis) -> list[str]:
