@@ -23,7 +23,7 @@ from .views.frame import ViewFrame, frame_of
 from .views.judge import Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import DrawsError
-from .views.view import as_views, for_signs
+from .views.view import as_views
 
 
 @ignore_overflow
@@ -48,7 +48,7 @@ def calibration_test(
 
     The null hypothesis is that every target is a draw from its own prediction: given the prediction P, Y ~ P. Several
     views look at the same data, each for one kind of miscalibration: bias, wrong spread, wrong correlation, wrong
-    shape, and what depends on the prediction. They share their null draws, and are combined into one p-value.
+    shape, and what depends on the prediction. They are combined into one p-value.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def calibration_test(
     valid as without it. A test function :math:`\phi` then gives the feature :math:`f_i = s \cdot \phi(z) +
     \mathrm{div} \phi(z)`, of mean zero if the predictions are calibrated; a view is the U-statistic of
     :math:`k(P_i, P_j) f_i \cdot f_j`, which for a constant k needs no pairs, and is then corrected for the skewness of
-    f [1]. Random signs or drawn targets, the same for all views, give its null distribution. P-values of the views are
-    ranks among all draws, with an exponential tail, and the observed data are ranked among the draws by the smallest of
-    them.
+    f [1]. Random signs or drawn targets, the same for all views that they judge, give its null distribution. P-values
+    of the views come from a law of their statistic, or are ranks among all draws, and the observed data are ranked
+    among the draws by the smallest of them.
 
     Scores do not see the weights of modes that are far apart, unless noise is added, which mixtures and posteriors of
     diffusion models allow; `cannot_see` says where this is not so.
@@ -172,7 +172,7 @@ def calibration_test(
     if combined.pvalue <= 0.05:
         by_signs = None
         if isinstance(options.null, Simulate):
-            signs, signed = replace(options, null=RandomSigns()), for_signs(judged.used, predictions)
+            signs, signed = replace(options, null=RandomSigns()), subject.for_signs(judged.used)
             by_signs = judge(subject, signed, signs, generator, for_words=True) if signed else None
         seen = seen_by(judged, frame, by_signs)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))

@@ -33,7 +33,7 @@ def test_components_with_enough_targets_count_for_signs():
     predictions, y = mixture(0.5, 100, 70)
     assert weights_view(predictions, y, "signs").pvalue <= 0.01
     frame = frame_of(predictions, y, 0.0)
-    (view,) = for_signs([sc.views.View("w", "modes", Shares(), coordinates="component")], predictions)
+    (view,) = for_signs([sc.views.View("w", "modes", Shares(), coordinates="component")], predictions, True)
     rows = slice(10, 30)
     np.testing.assert_array_equal(view.target_kernel.frame_features(frame, rows), Shares().frame_features(frame, rows))
 

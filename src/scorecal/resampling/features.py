@@ -111,9 +111,9 @@ def u_statistic_of(
         parts = parts - full_product(block * own, scales[chosen])
         shares.append(parts / per_row)
     observed = statistic(sums.plain[:, None], sums.cubes[:, None])[0]
-    law = law_of(sums.squares, n, per_row, features.largest)
     if sums.signed is None:
-        return observed, None, xp.concat(shares), law
+        return observed, None, xp.concat(shares), None
+    law = law_of(sums.squares, n, per_row, features.largest)  # signs change no squares: it is that of all draws
     null = statistic(sums.signed, sums.signed_cubes)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n

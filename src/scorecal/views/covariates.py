@@ -11,8 +11,9 @@ import numpy as np
 
 from .._lib.covariates import is_label
 from ..resampling.clusters import Clusters
+from ..statistics.rank_functions import RadialRank, Rank
 from ..statistics.test_functions import BoundedRadial, Constant
-from .ranks import legendre_curves, ranks_of, ranks_so_far
+from .ranks import legendre_curves, ranks_below, ranks_of, ranks_so_far
 from .row_kernels import Covariate, ErrorsBefore
 from .view import View
 
@@ -25,7 +26,8 @@ _WEIGHT, _WEIGHT_OF_ALL, _WEIGHT_OF_SERIAL = 3.0, 6.0, 2.0
 def covariate_views(covariates: Mapping[str, np.ndarray], dim: int, others: Iterable[View] = ()) -> tuple[View, ...]:
     """Return two views for each covariate, whose weights are smaller if there are many.
 
-    Where one of the `others` has its name, as for a covariate that is called "traits", it gets a longer one.
+    Where one of the `others` has its name, as for a covariate that is called "traits", it gets a longer one. The
+    largest of many labels may have few rows; there signs need features that are not skewed, as ranks of Gaussians.
     """
     taken = {view.name for view in others}
     weight = min(_WEIGHT, _WEIGHT_OF_ALL / max(1, len(covariates)))
@@ -41,6 +43,7 @@ def covariate_views(covariates: Mapping[str, np.ndarray], dim: int, others: Iter
             "marginal",
             one_of_them,
             weight=weight,
+            bounded=Rank(1) if one_of_them else None,
             about=f"Targets lie to one side {where} of {name}.",
         )
         spread = replace(
@@ -48,6 +51,7 @@ def covariate_views(covariates: Mapping[str, np.ndarray], dim: int, others: Iter
             name=_free(f"spread by {name}", taken),
             target_kernel=BoundedRadial(3.0 * dim),
             coordinates="whitened",
+            bounded=RadialRank(1) if one_of_them else None,
             about=f"Errors are larger than claimed {where} of {name}.",
         )
         views += [bias, spread]
@@ -94,13 +98,15 @@ def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
     numbers = column.astype(np.int64) if column.dtype.kind == "M" else column
     if np.min(numbers) == np.max(numbers):
         return np.zeros((len(numbers), 0))
-    back_only = ordered and not _never_falls(numbers, series)
-    curves = legendre_curves(ranks_so_far(numbers, series) if back_only else ranks_of(numbers), _ORDERS)
-    return curves if back_only else curves - np.mean(curves, axis=0)
+    if ordered:  # ranks of a clock say nothing of errors to come, but for how long it will stand still
+        is_clock = _never_falls(numbers, series)
+        return legendre_curves(ranks_below(numbers) if is_clock else ranks_so_far(numbers, series), _ORDERS)
+    curves = legendre_curves(ranks_of(numbers), _ORDERS)
+    return curves - np.mean(curves, axis=0)
 
 
 def _never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
-    """Return whether a covariate is a clock, whose ranks say nothing of errors to come."""
+    """Return whether a covariate is a clock."""
     order = np.arange(len(numbers)) if series is None else np.argsort(series, kind="stable")
     falls = np.diff(numbers[order]) < 0
     if series is not None:
@@ -116,6 +122,9 @@ def _of_labels(column: np.ndarray, ordered: bool) -> np.ndarray:
     if len(counts) == 1 or not len(often):
         return np.zeros((len(column), 0))
     indicators = (labels[:, None] == often[None, :]).astype(np.float64)
+    others = 1.0 - np.sum(indicators, axis=1, keepdims=True)
+    if np.sum(others) >= _FEWEST_OF_LABEL:
+        indicators = np.concatenate([indicators, others], axis=1)
     n_so_far = np.arange(1.0, len(column) + 1.0)[:, None]
     shares = np.cumsum(indicators, axis=0) / n_so_far if ordered else np.mean(indicators, axis=0)
     return np.asarray(indicators - shares)

@@ -1,6 +1,6 @@
 """The views of one data set, ranked among null draws that they share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -35,6 +35,10 @@ class Subject:
     frames: Mapping[float, ViewFrame]
     n_resamples: int
     automatic: bool  # the null is `null="auto"`: as many draws as are cheap, and signs where draws are dear
+
+    def for_signs(self, views: Iterable[View]) -> tuple[View, ...]:
+        """Return the views as random signs can judge them."""
+        return for_signs(views, self.predictions, self.coordinates is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +117,16 @@ def _by_null(
     a + b = .05 the level is wrong by at most .0006.
     """
     if not isinstance(options.null, Simulate):
-        return [(options, for_signs(views, subject.predictions))]
+        return [(options, subject.for_signs(views))]
     n = subject.frames[0.0].reference.shape[0]
     if not subject.automatic or not pairs_by_signs(n):
         return [(options, views)]
     by_signs = replace(options, null=RandomSigns())
     drawn = [view for view in views if stacks(view) and not view.noise]
     if not drawn or (n > MOST_ROWS and _redraw(subject, drawn, options).tabulated is None):
-        return [(by_signs, for_signs(views, subject.predictions))]
+        return [(by_signs, subject.for_signs(views))]
     signed = [view for view in views if view not in drawn]
-    return [(options, drawn), (by_signs, for_signs(signed, subject.predictions))]
+    return [(options, drawn), (by_signs, subject.for_signs(signed))]
 
 
 def _redraw(subject: Subject, views: Sequence[View], options: ComputeOptions) -> ViewRedraw:

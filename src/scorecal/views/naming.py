@@ -202,7 +202,8 @@ def _covariates_in(judged: Judged) -> str:
     """Names of the covariates of the views with evidence, the clearest first."""
     both = sorted(zip(judged.views, judged.used, strict=True), key=lambda each: each[0].adjusted_pvalue)
     kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= _LEVEL]
-    return " and ".join(dict.fromkeys(kernel.name for kernel in kernels if isinstance(kernel, Covariate)))
+    names = dict.fromkeys(kernel.name for kernel in kernels if isinstance(kernel, Covariate))
+    return " and ".join(names) or "a covariate"  # by a kernel of one's own
 
 
 def _dependence_in(judged: Judged) -> str:
@@ -276,7 +277,7 @@ def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws:
             "miscalibration that depends on the prediction: predictions do not differ, or no view looks for it."
         )
     spots += [
-        f"what depends on {name!r}: it is the same in all rows, or each of its labels is that of a single row."
+        f"what depends on {name!r}: it is the same in all rows, or each of its labels is that of few rows."
         for name, functions in frame.covariates.items()
         if not functions.shape[1]
     ]

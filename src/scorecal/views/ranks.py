@@ -19,6 +19,11 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
     return np.asarray((below + up_to) / (2.0 * len(knots)))
 
 
+def ranks_below(values: np.ndarray) -> np.ndarray:
+    """Return ranks between 0 and 1 by the number of smaller values alone, which ties share."""
+    return np.asarray((np.searchsorted(np.sort(values), values) + 0.5) / len(values))
+
+
 def ranks_so_far(values: np.ndarray, series: np.ndarray | None) -> np.ndarray:
     """Return the rank of each value among those up to its own row, of its own series, if rows are in several."""
     if series is None:

@@ -47,7 +47,8 @@ class DrawsError(ValueError):
 class ViewRedraw:
     """Function that draws targets from `predictions` and returns the statistics of all views, (V, B), and their units.
 
-    Units are expected sums of squares and cubes: those of the first draws.
+    Units are expected sums of squares and cubes: those of the first draws, which they judge as well. Ranks of B draws
+    are then wrong by an order of 1 / B at most.
     """
 
     views: Sequence[View]

@@ -81,14 +81,15 @@ class View:
     ----------
     name : str
         Name of the view on the result.
-    sees : {"bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "any"}
-        The kind of miscalibration that it names.
+    sees : str
+        The kind of miscalibration that it names: "bias", "confidence", "correlation", "dependence", "shape",
+        "outliers", "modes", "covariates", "serial" or "any".
     target_kernel : kernel of finite rank, `kernels.Gaussian` or `kernels.IMQ`
         The test functions, of scorecal or your own (an object with `features(targets, scores)`); or `views.Shares`, or
         `views.Largest`.
     distribution_kernel : optional
         Between predictions: `kernels.Constant` (the default), `views.Traits`, `views.Curves`, `views.Gain`,
-        `views.EachDimension`, or one of `kernels.GFD` and its like.
+        `views.EachDimension`, `views.Covariate`, `views.ErrorsBefore`, or one of `kernels.GFD` and its like.
     coordinates : {"whitened", "sequential", "marginal", "component", "natural"}
         Of the targets: in units of their own predictions; the same, each dimension given those before it; the same, one
         dimension at a time, which is for `Rank`, `Constant`, `Hermite`, `Polynomial` and test functions of your own
@@ -202,16 +203,17 @@ class View:
             )
 
 
-def for_signs(views: Iterable[View], predictions: Any) -> tuple[View, ...]:
+def for_signs(views: Iterable[View], predictions: Any, own_coordinates: bool) -> tuple[View, ...]:
     """Return the views as random signs can judge them, without those that they cannot.
 
     Components in which too few targets are expected are left out. The largest target is judged by a formula, which is
-    for Gaussian predictions and mixtures of them.
+    for Gaussian predictions and mixtures of them, in their own coordinates.
     """
+    has_formula = own_coordinates and type(predictions) in (Gaussian, GaussianMixture)
     kept = []
     for view in views:
         kernel = view.target_kernel
-        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and not _has_formula(predictions)):
+        if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and not has_formula):
             continue
         if isinstance(kernel, Largest) and isinstance(predictions, GaussianMixture):
             view = replace(view, target_kernel=Largest(nearest=True))
@@ -221,10 +223,6 @@ def for_signs(views: Iterable[View], predictions: Any) -> tuple[View, ...]:
             view = replace(view, target_kernel=Shares(_LEAST_IN_COMPONENT))
         kept.append(view)
     return tuple(kept)
-
-
-def _has_formula(predictions: Any) -> bool:
-    return type(predictions) in (Gaussian, GaussianMixture)
 
 
 def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:
