@@ -99,10 +99,10 @@ def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
     if np.min(numbers) == np.max(numbers):
         return np.zeros((len(numbers), 0))
     if ordered:  # ranks of a clock say nothing of errors to come, but for how long it will stand still
-        is_clock = _never_falls(numbers, series)
-        return legendre_curves(ranks_below(numbers) if is_clock else ranks_so_far(numbers, series), _ORDERS)
+        ranks = ranks_below(numbers) if _never_falls(numbers, series) else ranks_so_far(numbers, series)
+        return legendre_curves(ranks, _ORDERS)
     curves = legendre_curves(ranks_of(numbers), _ORDERS)
-    return curves - np.mean(curves, axis=0)
+    return np.asarray(curves - np.mean(curves, axis=0))
 
 
 def _never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
