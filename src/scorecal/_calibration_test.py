@@ -165,7 +165,7 @@ def calibration_test(
     except DrawsError as error:
         if null != "auto":
             raise (error.__cause__ or error) from None
-        failed, options = error, replace(options, null=RandomSigns())
+        failed, options, subject = error, replace(options, null=RandomSigns()), replace(subject, automatic=False)
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
     seen: tuple[str, ...] = ()
@@ -177,6 +177,7 @@ def calibration_test(
         seen = seen_by(judged, frame, by_signs)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
+    by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
     noticed = cautions_of(rows, judged.null, options.clusters, can_draw, judged.draws.raised)
     if failed is not None:
         why = f"Random signs were used, because targets drawn from the predictions could not be judged: {failed}"
@@ -194,8 +195,8 @@ def calibration_test(
         pvalue_error=combined.pvalue_error,
         n_draws=judged.draws.n,
         n_clusters=results[0].n_clusters,
-        least_pvalue=results[0].least_pvalue,
-        warnings=(*results[0].warnings, *noticed),
+        least_pvalue=0.0 if by_formula else results[0].least_pvalue,
+        warnings=noticed if by_formula else (*results[0].warnings, *noticed),
         views=judged.views,
         seen=seen,
         message=message_of(judged, n, seen),

@@ -43,6 +43,31 @@ def test_horizons_that_are_too_small():
     assert words.startswith("Blocks of rows that follow each other are correlated (0.")
 
 
+@pytest.mark.parametrize("horizon", [2, 3])
+def test_horizons_that_are_a_little_too_small(horizon):
+    assert share(lambda rng: autoregression(1200, 6, 0.8, rng), 40, horizon=horizon) >= 0.95
+    words = said(*autoregression(1200, 6, 0.8, np.random.default_rng(0))[:3], {"horizon": horizon})
+    assert words.startswith("Rows ")
+    assert f"which errors of forecasts {horizon} rows ahead are not" in words
+
+
+def test_several_series_that_are_taken_for_one():
+    """Rows of three stations in turn, without `groups`."""
+
+    def in_turn(rng):
+        parts = [autoregression(400, 6, 0.8, rng) for _ in range(3)]
+        return *(np.stack([part[k] for part in parts], axis=1).reshape(1200, -1) for k in range(3)), {"horizon": 6}
+
+    assert share(in_turn, 40) >= 0.95
+    assert "give `groups=` as well" in said(*in_turn(np.random.default_rng(0)))
+
+
+def test_a_bias_in_a_part_of_the_rows_is_no_correlation_of_rows():
+    rng = np.random.default_rng(0)
+    errors = rng.normal(size=(1200, 1)) + (np.arange(1200) > 600)[:, None]
+    assert "Rows" not in (said(np.zeros((1200, 1)), np.ones((1200, 1)), errors, {"horizon": 3}) or "")[:4]
+
+
 def test_blocks_of_different_series_do_not_follow_each_other():
     """Series of one block each, whose levels go up from one to the next."""
     level = np.repeat(np.arange(40.0), 8)

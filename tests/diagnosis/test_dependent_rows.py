@@ -39,7 +39,8 @@ def test_a_cluster_for_each_row_changes_nothing(options):
     rng = np.random.default_rng(0)
     mean = rng.normal(size=(300, 2))
     predictions, y = sc.Gaussian(mean, 0.8), mean + rng.normal(size=(300, 2))
-    plain, same = sc.diagnose(predictions, y, rng=0), sc.diagnose(predictions, y, rng=0, **options)
+    given = {"covariates": {"day": np.arange(300.0)}, "rng": 0}
+    plain, same = sc.diagnose(predictions, y, **given), sc.diagnose(predictions, y, **given, **options)
     for name in ("bias", "confidence_ratio", "overall_bias", "overall_confidence_ratio"):
         np.testing.assert_allclose(getattr(same, name), getattr(plain, name))
     np.testing.assert_allclose(same.worst_direction.ratio, plain.worst_direction.ratio)
@@ -76,14 +77,14 @@ def test_regions_of_clusters_by_brute_force(against_the_rest):
 def test_regions_of_groups_do_not_differ_by_chance():
     """A covariate of the groups: some have larger errors than others, as they share them."""
     rng, found = np.random.default_rng(0), np.zeros(2, dtype=int)
-    for _ in range(40):
+    for _ in range(24):
         mean, sd, y = study.clusters(400, 10, 0.5, rng)
         options = {"covariates": {"x": np.repeat(rng.normal(size=40), 10)}, "n_resamples": 99, "rng": 0}
         plain = sc.diagnose(sc.Gaussian(mean, sd), y, **options)
         grouped = sc.diagnose(sc.Gaussian(mean, sd), y, groups=np.repeat(np.arange(40), 10), **options)
         found += [plain.where is not None, grouped.where is not None]
-    assert found[0] >= 12
-    assert found[1] <= 6
+    assert found[0] >= 7
+    assert found[1] <= 4
 
 
 def test_few_clusters_are_told():

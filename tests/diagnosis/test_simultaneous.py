@@ -67,9 +67,9 @@ def test_intervals_agree_with_the_verdict():
 
 
 def test_all_intervals_hold_at_once():
-    """Ten dimensions, wrong in some, 200 data sets: 95 % hold all 20 sizes at once, where single ones do in a third."""
+    """Ten dimensions, wrong in some, 100 data sets: 95 % hold all 20 sizes at once, where single ones do in a third."""
     held = np.zeros(2)
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         mean, true = rng.normal(size=(300, 10)), np.linspace(0.8, 1.3, 10)
         y = mean + true * rng.normal(size=(300, 10)) - 0.2
@@ -78,5 +78,5 @@ def test_all_intervals_hold_at_once():
             found = sc.diagnose(sc.Gaussian(mean, 1.0), y, **options)
             off = all(each.holds(0.2) for each in found.bias)
             held[k] += off and all(each.holds(sd) for each, sd in zip(found.confidence_ratio, true, strict=True))
-    assert held[0] >= 180
-    assert held[1] <= 120
+    assert held[0] >= 88
+    assert held[1] <= 60

@@ -20,7 +20,7 @@ def residuals(values):
     root = np.broadcast_to(np.linalg.cholesky(np.full((d, d), 0.3) + 0.7 * np.eye(d)), (n, d, d))
     expected = eye * np.random.default_rng(5).uniform(0.5, 1.5, (n, 1, 1))
     ones = np.ones((n, d))
-    return Residuals(np.arange(n), values, values, expected, root, ones, ones, "moments", "")
+    return Residuals(np.arange(n), values, values, values, expected, root, ones, ones, "moments", "")
 
 
 def ratio_of(values, expected):

@@ -44,7 +44,7 @@ def test_no_statement_and_no_interval_against_a_test_that_does_not_reject(covari
     assert str(stated).startswith("\n".join(["Calibration is rejected.", *(stated.statements or [NOTHING])]))
 
 
-NOTHING = "Biases, spreads and correlations are all within what chance allows."
+NOTHING = "No bias, spread or correlation is clear enough by itself to be stated."
 
 
 def test_the_level_is_that_of_the_intervals():

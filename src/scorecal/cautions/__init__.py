@@ -1,5 +1,7 @@
 """Sentences of `result.warnings`: what may make a verdict wrong, with the cure."""
 
+import numpy as np
+
 from .._lib.arrays import ignore_overflow
 from ..resampling.clusters import Clusters
 from .blocks import correlated_blocks
@@ -27,10 +29,17 @@ def cautions_of(
         found = [correlated_blocks(rows, clusters), *found]
     else:
         found = [
-            serial_correlation(rows, clusters is not None and clusters.ordered),
+            serial_correlation(*_in_series(rows, clusters)),
             exact_copies(rows) or close_targets(rows),
             *found,
         ]
     if not shared or raised > 1.0:
         found.append(few_rows(n, null, clusters is None and can_draw, raised))
     return tuple(sentence for sentence in found if sentence is not None)
+
+
+def _in_series(rows: Rows, clusters: Clusters | None) -> tuple[Rows, bool]:
+    """Return the rows, each series by itself, and whether they are in time order."""
+    if clusters is None or not clusters.ordered:
+        return rows, False
+    return rows if clusters.series is None else rows.at(np.argsort(clusters.series, kind="stable")), True

@@ -1,6 +1,6 @@
 """Targets, errors and traits of the predictions, as NumPy arrays, for the cautions to look at."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,12 @@ class Rows:
     traits: np.ndarray | None
     standardised: bool
     rounding: float
+
+    def at(self, order: np.ndarray) -> "Rows":
+        """Return the rows in another order."""
+        residuals, traits = (None if part is None else part[order] for part in (self.residuals, self.traits))
+        sd = self.sd[order] if self.sd is not None and self.sd.ndim == 2 else self.sd
+        return replace(self, targets=self.targets[order], residuals=residuals, sd=sd, traits=traits)
 
 
 @ignore_overflow

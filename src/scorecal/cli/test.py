@@ -157,7 +157,7 @@ def _test(chosen: argparse.Namespace) -> int:
                 "n_resamples": chosen.n_resamples,
                 "rng": chosen.seed,
             }
-            covariates = {**given.time, **(given.by or {})}
+            covariates = _with_times(given)
             result = calibration_test(
                 predictions, y, estimator=estimator, null=chosen.null, covariates=covariates, **shared
             )
@@ -166,7 +166,7 @@ def _test(chosen: argparse.Namespace) -> int:
             diagnosis = diagnose(
                 predictions,
                 y,
-                covariates=given.by,
+                covariates=covariates or None,
                 names=chosen.target or None,
                 result=result,
                 confidence_level=1.0 - chosen.alpha,
@@ -181,6 +181,17 @@ def _test(chosen: argparse.Namespace) -> int:
     tolerance = tolerance_of(chosen)
     too_far = tolerance is not None and tolerance.verdict(diagnosis) is not True
     return int(too_far or (chosen.fail_on_rejection and result.rejects(chosen.alpha)))
+
+
+def _with_times(given: Input) -> dict[str, np.ndarray]:
+    """Return the columns of --by, and the times unless they are among these."""
+    by = dict(given.by or {})
+    alone = {name: times for name, times in given.time.items() if not any(map(partial(_equal, times), by.values()))}
+    return alone | by
+
+
+def _equal(times: np.ndarray, column: np.ndarray) -> bool:
+    return times.dtype.kind == column.dtype.kind and np.array_equal(times, column)
 
 
 @contextmanager

@@ -126,8 +126,9 @@ def diagnose(
     given = {} if covariates is None else as_covariates(covariates, predictions.n)
     columns = {name: column[found.rows] for name, column in given.items()}
     divided = _own_covariates(found, labels) if covariates is None else columns
-    partitions = partitions_of(divided, n, warn=covariates is not None)
-    clusters, units = _units(groups, horizon, predictions.n, found)
+    given_clusters = clusters_of(groups, horizon, predictions.n)
+    clusters, units = _units(given_clusters, found)
+    partitions = partitions_of(divided, n, warn=covariates is not None, clusters=clusters)
     if result is None:
         result = calibration_test(
             predictions,
@@ -139,8 +140,8 @@ def diagnose(
             n_resamples=n_resamples,
             rng=rng,
         )
-    elif result.n != predictions.n:
-        raise ValueError(f"`result` must be of the same {predictions.n} rows as `predictions`, but is of {result.n}.")
+    else:
+        _check_same_rows(result, predictions.n, given_clusters)
     rejected = result.rejects(alpha)
     weights, along = worst_direction(found, units)
     sizes = _Overall(
@@ -180,6 +181,7 @@ def diagnose(
         source=found.source,
         coordinates=found.coordinates,
         _sizes=(sizes.biases.alone(), sizes.ratios.alone()),
+        _plain_bias=biases(found.plain_marginal, units).alone() if found.source == "scores" else None,
         _tail=together,
     )
 
@@ -203,9 +205,8 @@ class _Overall:
         return (self.biases, self.ratios, *rest)
 
 
-def _units(groups: Any, horizon: int | None, n: int, found: Residuals) -> tuple[Clusters | None, Units]:
+def _units(clusters: Clusters | None, found: Residuals) -> tuple[Clusters | None, Units]:
     """Clusters of the rows in use, and what is independent: these, or rows where each is a cluster of its own."""
-    clusters = clusters_of(groups, horizon, n)
     if clusters is not None:
         clusters = clusters.within(found.rows)
     if clusters is None or clusters.n_clusters == len(found.rows):
@@ -223,6 +224,18 @@ def _own_covariates(found: Residuals, names: Sequence[str]) -> Mapping[str, np.n
 def _check_result(result: Any) -> None:
     if result is not None and not isinstance(result, CombinedResult):
         raise TypeError(f"`result` must come from `calibration_test`, but is of type {type(result).__name__}.")
+
+
+def _check_same_rows(result: CombinedResult, n: int, clusters: Clusters | None) -> None:
+    """Raise unless the result is of as many rows, with as many groups or blocks of them."""
+    if result.n != n:
+        raise ValueError(f"`result` must be of the same {n} rows as `predictions`, but is of {result.n}.")
+    n_clusters = n if clusters is None else clusters.n_clusters
+    if result.n_clusters != n_clusters:
+        raise ValueError(
+            f"`result` is of {result.n_clusters} independent rows, groups or blocks, but `groups` and `horizon` make "
+            f"{n_clusters} of the same rows: give `diagnose` the same `groups` and `horizon` as the test."
+        )
 
 
 def _checked_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from .residuals import Residuals
 from .sizes import Estimate, Sizes, Units, jackknife
 
 _ALL = slice(None)
+_ROWS_PER_DIMENSION = 2  # of the half in which a direction is found
 
 
 class Correlation(NamedTuple):
@@ -99,14 +100,15 @@ def as_correlations(sizes: Sizes, d: int, tail: float) -> tuple[Correlation, ...
 def worst_direction(residuals: Residuals, units: Units) -> tuple[np.ndarray, Sizes]:
     """Direction along which the spread is most wrong, found in a random half of the rows, and the ratio in the other.
 
-    The halves are independent of each other: rows of a cluster are in the same.
+    The halves are independent of each other: rows of a cluster are in the same. With few rows for so many dimensions,
+    some direction has no spread at all by chance, and none is named.
     """
     n = len(residuals.whitened)
     label = np.arange(n) if units.labels is None else np.unique(units.labels, return_inverse=True)[1]
     order = np.random.default_rng(0).permutation(int(label.max()) + 1)  # rows may alternate between groups
     measure, seek = (np.flatnonzero(np.isin(label, half)) for half in np.array_split(order, 2)[::-1])
     wanted = np.mean(residuals.expected[seek], axis=0)
-    if np.linalg.eigvalsh(wanted)[0] <= 0:
+    if np.linalg.eigvalsh(wanted)[0] <= 0 or len(seek) <= _ROWS_PER_DIMENSION * len(wanted):
         weights = np.full(len(wanted), np.nan)
     else:
         lower = np.linalg.cholesky(wanted)

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import to_numpy
-from ..predictions import Gaussian, Samplable, draw_samples
+from ..predictions import Gaussian, GaussianMixture, Samplable, draw_samples
 from ..predictions.noisy import Noisy
 from .residuals import Residuals
 
 _N_EXTREMES = 10
+_LEAST = float(np.finfo(np.float64).tiny)  # smaller p-values underflow
 _FEWEST_DRAWS, _MOST_DRAWS, _MOST_NUMBERS = 99, 9999, 10**7
 
 
@@ -25,8 +26,9 @@ class ExtremeRow:
     distance : float
         Length of target less mean, in predicted standard deviations (along all directions together).
     pvalue : float
-        Probability of a distance so large under its own prediction: exact for Gaussians, from draws for other
-        predictions with moments that can be sampled; NaN where neither is possible, or draws would be too many.
+        Probability of a distance so large under its own prediction: exact for Gaussians; for mixtures of Gaussians, at
+        most that of a distance so large from the nearest component; from draws for others that can be sampled. NaN
+        where none is possible, or draws would be too many. Never 0.
     adjusted_pvalue : float
         The same for the largest of n such rows, 1 - (1 - p)^n: for having looked at all of them.
     """
@@ -39,12 +41,12 @@ class ExtremeRow:
 
 def extreme_rows(predictions: Any, found: Residuals, rng: np.random.Generator) -> tuple[ExtremeRow, ...]:
     """Return the ten rows that are farthest from their predictions, the farthest first."""
-    squared = np.sum(found.whitened**2, axis=1)
+    squared = np.sum(found.plain**2, axis=1)
     n = len(squared)
     far = np.argsort(-squared, kind="stable")[:_N_EXTREMES]
     pvalues = _pvalues(predictions, found, far, squared[far], rng)
     with np.errstate(divide="ignore"):
-        adjusted = -np.expm1(n * np.log1p(-pvalues))
+        adjusted = np.maximum(-np.expm1(n * np.log1p(-pvalues)), _LEAST)
     columns = (found.rows[far], np.sqrt(squared[far]), pvalues, adjusted)
     return tuple(ExtremeRow(*each) for each in zip(*(column.tolist() for column in columns), strict=True))
 
@@ -57,9 +59,12 @@ def _pvalues(
     d = found.whitened.shape[1]
     law: Any = predictions.convolved if isinstance(predictions, Noisy) else predictions
     if type(law) is Gaussian:
-        return np.asarray(chdtrc(d, squared))
+        return np.asarray(np.maximum(chdtrc(d, squared), _LEAST))
+    if isinstance(law, GaussianMixture) and law is predictions:
+        return np.asarray(np.maximum(chdtrc(d, _squared_from_nearest(law, found, far)), _LEAST))
     n_draws = min(_MOST_DRAWS, _MOST_NUMBERS // (law.n * d))
-    known: Any = law if isinstance(law, Samplable) and found.source == "moments" else None
+    in_units_of_targets = found.source == "moments" or found.coordinates == "identity"
+    known: Any = law if isinstance(law, Samplable) and in_units_of_targets else None
     if known is None or n_draws < _FEWEST_DRAWS:
         return np.full(len(far), np.nan)
     draws = to_numpy(draw_samples(known, n_draws, rng)).astype(np.float64)[found.rows[far]]
@@ -67,3 +72,12 @@ def _pvalues(
     gaps = np.swapaxes(draws - found.location[far][:, None, :], 1, 2)
     drawn = np.sum(np.linalg.solve(roots, gaps) ** 2, axis=1)
     return np.asarray((1.0 + np.sum(drawn >= squared[:, None], axis=1)) / (1.0 + n_draws))
+
+
+def _squared_from_nearest(mixture: GaussianMixture, found: Residuals, far: np.ndarray) -> np.ndarray:
+    """Squared distances of some rows from the nearest component, in units of its own: at most those from the right."""
+    rows, root = found.rows[far], found.root[far] * found.sd[far][:, :, None]
+    y = found.location[far] - np.einsum("nab,nb->na", root, found.plain[far])
+    weights, means, scales = (to_numpy(each)[rows].astype(np.float64) for each in mixture.components())
+    squares = np.sum((y[:, None, :] - means) ** 2 / scales, axis=2)
+    return np.asarray(np.min(np.where(weights > 0, squares, np.inf), axis=1))

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.warn import warn_user
+from ..resampling.clusters import Clusters
 from ..resampling.features import hall_correction
 from ..resampling.signs import Signs
+from ..views.covariates import never_falls
 from .cuts import cuts_of
 from .residuals import Residuals
 
@@ -37,13 +39,20 @@ class Partition:
         return np.asarray(self.regions[region, self.bins])
 
 
-def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = True) -> list[Partition]:
-    """Divide the rows by each covariate into regions large enough for a test; warn of covariates left out."""
+def partitions_of(
+    covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = True, clusters: Clusters | None = None
+) -> list[Partition]:
+    """Divide the rows by each covariate into regions large enough for a test; warn of covariates left out.
+
+    Of ordered rows only labels and clocks divide: what is a high number for its time is known from later rows only.
+    """
     found = []
     least = max(_LEAST_ROWS, _LEAST_SHARE * n)  # inside and outside, for sums to be near enough to normal
     for name, values in covariates.items():
         labels, bins = np.unique(values, return_inverse=True)
         if len(labels) > (1 if values.dtype.kind == "M" else 2) and values.dtype.kind in "fiuM":
+            if clusters is not None and clusters.ordered and not never_falls(values, clusters.series):
+                continue
             cuts, sides = cuts_of(values)
             bins = np.searchsorted(cuts, values, side="left")
             below = np.arange(len(cuts) + 1)[None, :] <= np.arange(len(cuts))[:, None]
@@ -58,18 +67,18 @@ def partitions_of(covariates: Mapping[str, np.ndarray], n: int, *, warn: bool = 
         else:
             warn_user(
                 f"`covariates`: {name!r} has {len(labels)} different labels, such as {str(labels[-1])!r}, too many "
-                f"for regions (at most {_MOST_LABELS}), and is left out. If it should hold numbers or dates (as "
-                "2024-01-31), some are not."
+                f"to look for the region that differs most (at most {_MOST_LABELS}); each has its own sizes. If it "
+                "should hold numbers or dates (as 2024-01-31), some are not."
             )
             continue
         sizes = regions @ np.bincount(bins, minlength=regions.shape[1])
         enough = np.flatnonzero((sizes >= least) & (sizes <= n - least))
         if len(enough):
             found.append(Partition(name, bins, [names[k] for k in enough], regions[enough]))
-        elif warn:
+        elif warn and n >= 2 * least:
             warn_user(
                 f"`covariates`: no region of {name!r} has {math.ceil(least)} or more of the {n} rows inside, and as "
-                "many outside. It is left out."
+                "many outside: the region that differs most is not looked for there."
             )
     return found
 

@@ -28,12 +28,18 @@ class Residuals:
     rows: np.ndarray  # (n,), which these are
     marginal: np.ndarray  # (n, d), each dimension in units of its own predicted standard deviation
     whitened: np.ndarray  # (n, d), by the inverse root of the covariance
+    plain: np.ndarray  # (n, d), likewise, but location less target, also where the others come from scores
     expected: np.ndarray  # (n, d, d), of the square of `whitened` if calibrated: the identity for Gaussians
     root: np.ndarray  # (n, d, d), of the correlations that are claimed
     location: np.ndarray  # (n, d)
     sd: np.ndarray  # (n, d)
     source: str  # "moments" or "scores"
     coordinates: str
+
+    @property
+    def plain_marginal(self) -> np.ndarray:
+        """The `plain` residuals, each dimension in units of its own predicted standard deviation."""
+        return np.asarray(np.einsum("nab,nb->na", self.root, self.plain))
 
     @cached_property
     def expected_marginal(self) -> np.ndarray:
@@ -55,7 +61,8 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
             mean, covariance = (_host(part) for part in known)
             expected = np.broadcast_to(np.eye(dim), covariance.shape)
             kept = np.ones(n, dtype=bool)
-            return _residuals(kept, mean - _host(targets), mean, covariance, expected, "moments", name)
+            gap = mean - _host(targets)
+            return _residuals(kept, gap, gap, mean, covariance, expected, "moments", name)
     located, targets, scores, coordinates = locate(None, predictions, y, rng)
     mean, covariance, unfitted = location_and_spread(located, targets)
     if np.all(unfitted):
@@ -65,25 +72,27 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
         )
     gap = _host(times(covariance, scores))
     expected = _curvature(located, targets, covariance)
-    return _residuals(~unfitted, gap, _host(mean), _host(covariance), expected, "scores", coordinates)
+    location = _host(mean)
+    plain = location - _host(targets)
+    return _residuals(~unfitted, gap, plain, location, _host(covariance), expected, "scores", coordinates)
 
 
 def _residuals(
     kept: np.ndarray,
     gap: np.ndarray,
+    plain: np.ndarray,
     mean: np.ndarray,
     covariance: np.ndarray,
     expected: np.ndarray,
     source: str,
     coordinates: str,
 ) -> Residuals:
-    gap, mean, covariance, expected = gap[kept], mean[kept], covariance[kept], expected[kept]
+    gap, plain, mean, covariance, expected = (part[kept] for part in (gap, plain, mean, covariance, expected))
     sd = np.sqrt(np.einsum("nkk->nk", covariance))
     root = symmetric_root(covariance)
-    whitened = np.linalg.solve(root, gap[..., None])[..., 0]
-    return Residuals(
-        np.flatnonzero(kept), gap / sd, whitened, expected, root / sd[:, :, None], mean, sd, source, coordinates
-    )
+    whitened, plain = (np.linalg.solve(root, part[..., None])[..., 0] for part in (gap, plain))
+    claimed = root / sd[:, :, None]
+    return Residuals(np.flatnonzero(kept), gap / sd, whitened, plain, expected, claimed, mean, sd, source, coordinates)
 
 
 def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarray:

@@ -11,7 +11,7 @@ from .estimates import Correlation, Direction
 from .extremes import ExtremeRow
 from .levels import Level
 from .sizes import Estimate, Sizes
-from .within import check_limits, is_within
+from .within import check_limits, is_near, is_within
 from .words import message_of, statements_of, text_of
 
 
@@ -117,6 +117,7 @@ class Diagnosis:
     source: str
     coordinates: str
     _sizes: tuple[Sizes, Sizes] = field(repr=False)  # biases and ratios of each dimension
+    _plain_bias: Sizes | None = field(repr=False)  # mean of location less target, where the biases are from scores
     _tail: float = field(repr=False)  # of each interval, where all hold together
 
     @property
@@ -161,7 +162,10 @@ class Diagnosis:
         True
         """
         check_limits(bias, spread)
-        return is_within(*self._sizes, bias, spread, self.alpha, self._tail)
+        within = is_within(*self._sizes, bias, spread, self.alpha, self._tail)
+        if within and self._plain_bias is not None and not is_near(self._plain_bias, bias or 0.0, self.alpha):
+            return None
+        return within
 
     def plot(self) -> Any:
         """Draw biases and confidence ratios with their intervals; return two matplotlib axes."""

@@ -36,10 +36,13 @@ def tail_of(n_sizes: int, alpha: float) -> float:
 
 
 def agreeing(tail: float, family: Sequence[Sizes], rejected: bool) -> float:
-    """Return the tail or, if calibration is not rejected, the largest with which all intervals contain it."""
+    """Return the tail or, if calibration is not rejected, the largest with which all intervals contain it.
+
+    Sizes without a standard error, as of a perfect correlation, have no interval that could.
+    """
     if rejected:
         return tail
-    found = np.concatenate([sizes.tails() for sizes in family])
+    found = np.concatenate([sizes.tails()[np.isfinite(sizes.values)] for sizes in family])
     return float(min([tail, *found[~np.isnan(found)]]))
 
 

@@ -85,7 +85,7 @@ class Sizes:
         """The sizes, each with its interval of level 1 - `tail`."""
         from scipy.special import stdtrit
 
-        t = -stdtrit(self.freedom, 0.5 * tail) * (1.0 + _MARGIN)
+        t = np.abs(stdtrit(self.freedom, 0.5 * tail)) * (1.0 + _MARGIN)  # SciPy has +inf at 0
         down, up = np.zeros_like(self.below), np.zeros_like(self.above)
         np.multiply(t, self.below, out=down, where=self.below > 0)
         np.multiply(t, self.above, out=up, where=self.above > 0)

@@ -24,8 +24,9 @@ class Tolerance:
         """Return the verdict with the limits, in words."""
         within = self.verdict(diagnosis)
         if within is None:
-            return f"{self} cannot tell: more rows are needed."
-        return f"{self} {'yes' if within else f'no, {self._beyond(diagnosis)} is beyond'}."
+            return f"{self} cannot tell: {_needed(diagnosis)}."
+        doubt = ", but see the warnings" if within and diagnosis.result.warnings else ""
+        return f"{self} {f'yes{doubt}' if within else f'no, {self._beyond(diagnosis)} is beyond'}."
 
     def _beyond(self, diagnosis: Diagnosis) -> str:
         bias = self.bias is not None and diagnosis.within(bias=self.bias) is False
@@ -36,3 +37,10 @@ class Tolerance:
         limits = [] if self.bias is None else [f"bias {self.bias:g} sd"]
         limits += [] if self.spread is None else [f"spread {self.spread:g}"]
         return f"Within the tolerance ({', '.join(limits)}):"
+
+
+def _needed(diagnosis: Diagnosis) -> str:
+    """Say what would tell."""
+    if "outliers" in diagnosis.result.seen:
+        return "sizes rest on outliers"
+    return "more rows are needed" if diagnosis.n_clusters == diagnosis.n else "more groups or blocks are needed"

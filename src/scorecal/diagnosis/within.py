@@ -6,6 +6,8 @@ from typing import Any
 
 from .sizes import Estimate, Sizes
 
+_OFF = 0.5  # standard deviations: locations that are fitted to skewed scores are not the means
+
 
 def check_limits(bias: Any, spread: Any) -> None:
     """Raise unless limits are given that some size can keep."""
@@ -42,6 +44,15 @@ def is_within(
         for each in sizes.estimates(one_sided)
     )
     return True if inside else None
+
+
+def is_near(plain_biases: Sizes, bias: float, alpha: float) -> bool:
+    """Whether targets are where they should be, as far as fitted locations can say.
+
+    Scores of heavy tails are nearly zero far out: their mean says nothing of a bias of many standard deviations.
+    """
+    most = bias + _OFF
+    return all(each.low > -most and each.high < most for each in plain_biases.estimates(min(1.0, 2.0 * alpha)))
 
 
 def _told(sizes: Sizes, tail: float) -> list[Estimate]:

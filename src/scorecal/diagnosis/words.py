@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._lib.tables import Table, table
 from .._lib.text import visible
 from ..resampling.clusters import FEWEST_CLUSTERS
 from .estimates import Correlation
+from .extremes import ExtremeRow
 from .sizes import Estimate
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from .result import Diagnosis
 
 
+_GAP = 5.0  # ratio of the distances of outliers and of other rows
 _MOST_LEVELS, _MOST_ROWS = 3, 24  # of a covariate that are stated; of the table of levels, as text
 
 
@@ -45,7 +48,7 @@ def below_the_verdict(diagnosis: Diagnosis) -> list[str]:
     """The statements, or that none can be made, a sentence each."""
     stated, parts = statements_of(diagnosis), []
     if diagnosis.result.rejects(diagnosis.alpha) and not stated:
-        parts.append("Biases, spreads and correlations are all within what chance allows.")
+        parts.append("No bias, spread or correlation is clear enough by itself to be stated.")
     if diagnosis.n_clusters < FEWEST_CLUSTERS:
         parts.append(f"{_rows(diagnosis)} only: intervals are rough.")
     return [*parts, *stated]
@@ -60,7 +63,7 @@ def statements_of(diagnosis: Diagnosis) -> list[str]:
 
 def _outliers(diagnosis: Diagnosis) -> list[str]:
     """How many rows are too far, where the test names outliers: all sizes rest on them, and may mislead."""
-    far = [each for each in diagnosis.extremes if each.adjusted_pvalue <= diagnosis.alpha]
+    far = [each for each in diagnosis.extremes if each.adjusted_pvalue <= diagnosis.alpha] or _apart(diagnosis.extremes)
     if "outliers" not in diagnosis.result.seen or not far:
         return []
     size = f"{far[0].distance:.4g} predicted sd"
@@ -68,6 +71,12 @@ def _outliers(diagnosis: Diagnosis) -> list[str]:
         return [f"1 row is an outlier, {size} from its prediction; all sizes include it."]
     number = f"{len(far)} or more" if len(far) == len(diagnosis.extremes) else f"{len(far)}"
     return [f"{number} rows are outliers, up to {size} from their predictions; all sizes include them."]
+
+
+def _apart(extremes: Sequence[ExtremeRow]) -> list[ExtremeRow]:
+    """Rows far beyond all others: p-values from draws cannot be small enough for one of many rows."""
+    steps = [one.distance / max(other.distance, 1e-300) for one, other in pairwise(extremes)]
+    return list(extremes[: steps.index(max(steps)) + 1]) if steps and max(steps) >= _GAP else []
 
 
 def _by_region(diagnosis: Diagnosis) -> list[str]:
@@ -166,6 +175,8 @@ def regions_table(diagnosis: Diagnosis) -> Table:
 
 def worst_direction_sentence(diagnosis: Diagnosis) -> str:
     """The direction along which the spread is most wrong, in words."""
+    if np.any(np.isnan(diagnosis.worst_direction.weights)):
+        return "Worst direction: cannot be told from so few rows."
     weights = ", ".join(f"{weight:.2f}" for weight in diagnosis.worst_direction.weights)
     return f"Worst direction ({weights}): true / claimed spread {diagnosis.worst_direction.ratio}."
 

@@ -17,6 +17,7 @@ _MOST_NUMBERS_OF_GAUSSIANS, MOST_ROWS = 10**4, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
 _MOST_FOR_COMPLETE = 20_000
+_MOST_FOR_LARGEST = 5 * 10**6  # numbers that are drawn from the predictions for one view
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
 # A p-value of .2 then has an error of .009. Fewer where so many cost more than a quarter of a second.
 _ENOUGH_DRAWS = 2000
@@ -44,6 +45,14 @@ def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool 
     if isinstance(predictions, Gaussian):
         return Simulate(_SEED) if n * predictions.dim <= _MOST_NUMBERS_OF_GAUSSIANS else RandomSigns()
     return Simulate() if n <= MOST_ROWS else RandomSigns()
+
+
+def can_draw_largest(predictions: Any, n: int, n_resamples: int) -> bool:
+    """Return whether so many sets of n targets can be drawn, at a price, to rank the largest target among."""
+    if not isinstance(predictions, Samplable) or isinstance(predictions, Noised) or n <= _ENOUGH_ROWS:
+        return False
+    quick = not getattr(predictions, "slow_to_sample", False)
+    return quick and n * getattr(predictions, "dim", 1) * n_resamples <= _MOST_FOR_LARGEST
 
 
 def raise_of_signs(null: Any, predictions: Any, n: int) -> float:

@@ -69,6 +69,7 @@ def combine(
     draws: Draws,
     precision: float = 0.0,
     least_pvalue: float = 0.0,
+    by_formula: np.ndarray | None = None,
 ) -> Combined:
     """Combine views by their smallest p-value: statistics (V,), their null draws (V, B), laws and weights (V,).
 
@@ -76,7 +77,8 @@ def combine(
     view, by its law or, without one, by rank; and are put in order by their smallest one, over its weight. A rule that
     treats all replicates alike is valid whatever it is, even if a law is wrong. By ranks alone, V views would have V
     replicates that come first, and p could not fall below about V / (B + 1), nor tell a view that is far beyond all
-    draws from one that is just beyond.
+    draws from one that is just beyond. P-values are held at `least_pvalue` or above, which too few clusters allow their
+    signs, but not those of views `by_formula` (V,), which need no signs.
     """
     from scipy.special import ndtri_exp
 
@@ -99,11 +101,12 @@ def combine(
     # Parts that agree by chance, as where all p-values are the smallest, must not hide the error of counting.
     error = max(error, math.sqrt(pvalue * (1.0 - pvalue) / (1.0 + null.shape[1])))
     own = np.mean(rounded >= rounded[:, :1], axis=1)
-    found = draws.pvalue(pvalue), replace(draws, raised=1.0).pvalue(own), draws.pvalue(adjusted)
-    combined, own, adjusted = (np.maximum(p, least_pvalue) for p in found)
+    found = replace(draws, raised=1.0).pvalue(own), draws.pvalue(adjusted)
+    held = np.full(len(weights), least_pvalue) if by_formula is None else np.where(by_formula, 0.0, least_pvalue)
+    own, adjusted = (np.maximum(p, held) for p in found)
     kept = draws.kept(evidence[1:])
     sizes = -ndtri_exp(np.maximum(observed, _LEAST_LOG) - math.log(2.0))
-    return Combined(float(evidence[0]), kept, float(combined), own, adjusted, sizes, draws.raised * error)
+    return Combined(float(evidence[0]), kept, float(np.min(adjusted)), own, adjusted, sizes, draws.raised * error)
 
 
 def _fitted(evidence: np.ndarray) -> np.ndarray:

@@ -90,7 +90,7 @@ def serial_views(dim: int) -> tuple[View, ...]:
 
 
 def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
-    """Return functions of a covariate, (n, t), of mean zero over the rows, or those so far; t = 0 if all are alike."""
+    """Return functions of a covariate, (n, t), of mean zero over rows in no order; t = 0 if all are alike."""
     ordered = clusters is not None and clusters.ordered
     series = clusters.series if ordered and clusters is not None else None
     if is_label(column):
@@ -99,13 +99,13 @@ def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
     if np.min(numbers) == np.max(numbers):
         return np.zeros((len(numbers), 0))
     if ordered:  # ranks of a clock say nothing of errors to come, but for how long it will stand still
-        ranks = ranks_below(numbers) if _never_falls(numbers, series) else ranks_so_far(numbers, series)
+        ranks = ranks_below(numbers) if never_falls(numbers, series) else ranks_so_far(numbers, series)
         return legendre_curves(ranks, _ORDERS)
     curves = legendre_curves(ranks_of(numbers), _ORDERS)
     return np.asarray(curves - np.mean(curves, axis=0))
 
 
-def _never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
+def never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
     """Return whether a covariate is a clock."""
     order = np.arange(len(numbers)) if series is None else np.argsort(series, kind="stable")
     falls = np.diff(numbers[order]) < 0
@@ -115,7 +115,10 @@ def _never_falls(numbers: np.ndarray, series: np.ndarray | None) -> bool:
 
 
 def _of_labels(column: np.ndarray, ordered: bool) -> np.ndarray:
-    """Return the indicator of each label less its share, of the rows so far if rows are ordered, (n, t)."""
+    """Return the indicator of each label, (n, t), less its share or, of ordered rows, one over the number of labels.
+
+    The share so far would be all there is of the label of the first rows, whose errors could then not be seen.
+    """
     _, labels, counts = np.unique(column.astype(str), return_inverse=True, return_counts=True)
     often = np.argsort(-counts, kind="stable")[:MOST_LABELS]
     often = often[counts[often] >= _FEWEST_OF_LABEL]
@@ -125,6 +128,5 @@ def _of_labels(column: np.ndarray, ordered: bool) -> np.ndarray:
     others = 1.0 - np.sum(indicators, axis=1, keepdims=True)
     if np.sum(others) >= _FEWEST_OF_LABEL:
         indicators = np.concatenate([indicators, others], axis=1)
-    n_so_far = np.arange(1.0, len(column) + 1.0)[:, None]
-    shares = np.cumsum(indicators, axis=0) / n_so_far if ordered else np.mean(indicators, axis=0)
+    shares = 1.0 / indicators.shape[1] if ordered else np.mean(indicators, axis=0)
     return np.asarray(indicators - shares)

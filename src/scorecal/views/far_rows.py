@@ -15,6 +15,7 @@ _EXPECTED = 0.01  # number of rows of all, by chance, that are far
 _SHARE = 0.05  # of all rows: if more are far, they are no exception
 _BEYOND_DOUBT = 1e-4  # likewise, of rows that no spread explains which differs between rows, unless it shows in others
 _OUT_OF_SIGHT = 1e-12  # likewise, of rows that no heavy tails explain, unless these show in the others very clearly
+_GAP = 5.0  # ratio of the distances of rows that are outliers and of all others, whatever their shape
 _CLEAR, _VERY_CLEAR = 2.0, 3.0  # standard errors
 
 
@@ -55,6 +56,10 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
     typical = np.median(np.sum(z**2, axis=1)) / (2.0 * float(gammaincinv(0.5 * d, 0.5)))
     z = z / max(1.0, np.sqrt(typical))
     squared = np.sum(z**2, axis=1)
+    log_chance = float(log_tail(np.max(squared), d)) + np.log(n)
+    apart = _apart(squared)
+    if apart is not None:
+        return FarRows(apart, 0.0, log_chance)
     far = squared > float(chdtri(d, _EXPECTED / n))
     if np.mean(far) > _SHARE:
         far = np.zeros(n, dtype=bool)
@@ -62,7 +67,16 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
     near = near / max(np.sqrt(np.mean(near**2)), np.finfo(float).tiny)  # whatever their spread
     tails = -_in_errors(RadialTails(), near)  # positive where they are heavy
     shape = max(tails, abs(_in_errors(Hermite(3, common=True, taper=6.0), near)))
-    return FarRows(far, shape, float(log_tail(np.max(squared), d)) + np.log(n))
+    return FarRows(far, shape, log_chance)
+
+
+def _apart(squared: np.ndarray) -> np.ndarray | None:
+    """Which rows are far beyond all others, whatever the shape of these; None if there is no such gap."""
+    largest = np.sort(squared)[::-1][: int(_SHARE * len(squared)) + 2]
+    steps = largest[:-1] / np.maximum(largest[1:], np.finfo(float).tiny)
+    if len(steps) < 1 or np.max(steps) < _GAP**2:
+        return None
+    return np.asarray(squared >= largest[int(np.argmax(steps))])
 
 
 def _in_errors(kernel: Any, z: np.ndarray) -> float:

@@ -11,14 +11,14 @@ from .._inference import infer_all
 from .._lib.arrays import array_namespace
 from ..coordinates import Coordinates
 from ..resampling import ComputeOptions, RandomSigns
-from ..resampling.automatic import MOST_ROWS, draws_per_resample, pairs_by_signs, raise_of_signs
+from ..resampling.automatic import MOST_ROWS, can_draw_largest, draws_per_resample, pairs_by_signs, raise_of_signs
 from ..resampling.estimators import Complete
 from ..resampling.laws import Law
 from ..resampling.nulls import Simulate
 from ..results import CalibrationResult, ViewResult
 from .combine import Combined, Draws, combine
 from .evaluate import Averaged, OwnFeatures, evaluate
-from .extremes import by_law
+from .extremes import EvidenceLaw, Largest, by_law
 from .frame import ViewFrame
 from .redraw import ViewRedraw, stacks
 from .view import View, for_signs
@@ -35,6 +35,13 @@ class Subject:
     frames: Mapping[float, ViewFrame]
     n_resamples: int
     automatic: bool  # the null is `null="auto"`: as many draws as are cheap, and signs where draws are dear
+
+    @property
+    def draws_largest(self) -> bool:
+        """Whether the largest target, which signs do not judge, is judged by draws: one number for each data set."""
+        frame = self.frames[0.0]
+        independent = frame.clusters is None and self.automatic
+        return independent and can_draw_largest(self.predictions, frame.reference.shape[0], self.n_resamples)
 
     def for_signs(self, views: Iterable[View]) -> tuple[View, ...]:
         """Return the views as random signs can judge them."""
@@ -85,6 +92,7 @@ def judge(
     cheap = not isinstance(options.null, Simulate) or _redraw(subject, first, options).tabulated is not None
     per_resample = draws_per_resample(options.null, subject.n_resamples, n, d) if subject.automatic and cheap else 1
     draws = Draws(subject.n_resamples, max(per_resample, ceil(raised)), raised)
+    draws = Draws(subject.n_resamples) if len(parts) > 1 and not isinstance(options.null, Simulate) else draws
     draws = Draws(_N_SIGNS_FOR_WORDS) if for_words else draws
     inferred = [each for own, found in parts if found for each in _inferred(subject, found, own, draws.n, rng)]
     results, laws = [result for result, _ in inferred], [law for _, law in inferred]
@@ -96,6 +104,7 @@ def judge(
         draws,
         float(array_namespace(subject.frames[0.0].reference).finfo(subject.frames[0.0].reference.dtype).eps),
         results[0].least_pvalue,
+        np.array([isinstance(law, EvidenceLaw) for law in laws]),
     )
     own_null = (replace(draws, raised=1.0).kept(result.null_distribution) for result in results)
     of_views = tuple(
@@ -117,7 +126,11 @@ def _by_null(
     a + b = .05 the level is wrong by at most .0006.
     """
     if not isinstance(options.null, Simulate):
-        return [(options, subject.for_signs(views))]
+        signed = subject.for_signs(views)
+        largest = [view for view in views if isinstance(view.target_kernel, Largest)]
+        if not largest or any(isinstance(view.target_kernel, Largest) for view in signed) or not subject.draws_largest:
+            return [(options, signed)]
+        return [(options, signed), (replace(options, null=Simulate()), largest)]
     n = subject.frames[0.0].reference.shape[0]
     if not subject.automatic or not pairs_by_signs(n):
         return [(options, views)]
@@ -125,8 +138,8 @@ def _by_null(
     drawn = [view for view in views if stacks(view) and not view.noise]
     if not drawn or (n > MOST_ROWS and _redraw(subject, drawn, options).tabulated is None):
         return [(by_signs, subject.for_signs(views))]
-    signed = [view for view in views if view not in drawn]
-    return [(options, drawn), (by_signs, subject.for_signs(signed))]
+    others = [view for view in views if view not in drawn]
+    return [(options, drawn), (by_signs, subject.for_signs(others))]
 
 
 def _redraw(subject: Subject, views: Sequence[View], options: ComputeOptions) -> ViewRedraw:
