@@ -10,6 +10,7 @@ from ._lib.covariates import as_covariates
 from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
+from .coordinates.normal_scores import in_normal_scores
 from .parallel.workers import Map
 from .predictions import Predictions, Samplable
 from .resampling import Null, RandomSigns, as_options, for_rows
@@ -138,6 +139,7 @@ def calibration_test(
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
+    predictions, y = in_normal_scores(predictions, y, generator)
     frame = frame_of(predictions, y, 0.0, coordinates)
     n = frame.reference.shape[0]
     options = for_rows(options, predictions, groups, horizon, n, chains=True)

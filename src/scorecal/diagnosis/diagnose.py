@@ -9,6 +9,7 @@ import numpy as np
 from .._calibration_test import calibration_test
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
+from ..coordinates.normal_scores import in_normal_scores
 from ..predictions import Predictions
 from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
@@ -118,6 +119,8 @@ def diagnose(
     check_count("n_resamples", n_resamples)
     _check_result(result)
     generator = as_generator(rng)
+    given_predictions, given_y = predictions, y
+    predictions, y = in_normal_scores(predictions, y, generator)
     found = residuals_of(predictions, y, generator)
     n, d = found.marginal.shape
     if n < _LEAST_ROWS:
@@ -131,8 +134,8 @@ def diagnose(
     partitions = partitions_of(divided, n, warn=covariates is not None, clusters=clusters)
     if result is None:
         result = calibration_test(
-            predictions,
-            y,
+            given_predictions,
+            given_y,
             estimator=affordable_estimator(predictions.n),
             groups=groups,
             horizon=horizon,

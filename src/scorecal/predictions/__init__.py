@@ -9,18 +9,22 @@ from .adapters.scipy import from_scipy
 from .adapters.sklearn import from_sklearn
 from .adapters.torch import from_torch
 from .capabilities import (
+    HasCdf,
     HasComponents,
     HasDensity,
     HasMoments,
     Noisable,
     Noised,
     Prior,
+    Rankable,
     Samplable,
     prior_of,
     support_of,
 )
 from .categorical import Categorical
+from .cdf import CdfFunction
 from .gaussian import Gaussian
+from .histogram import Histogram, from_histogram
 from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
@@ -33,6 +37,8 @@ from .protocol import (
     evaluate_score,
     held_array,
 )
+from .quantiles import Quantiles, from_quantiles
+from .samples import Samples, from_samples
 from .scores import ScoreFunction, Scores
 from .supports import Box, Simplex, Support, as_support, same_support
 from .targets import as_rows, as_targets, check_can_be_drawn, check_inside, drawn_targets
@@ -41,17 +47,23 @@ __all__ = [
     "MALA",
     "Box",
     "Categorical",
+    "CdfFunction",
     "Gaussian",
     "GaussianMixture",
+    "HasCdf",
     "HasComponents",
     "HasDensity",
     "HasMoments",
+    "Histogram",
     "LogDensity",
     "Noisable",
     "Noised",
     "Predictions",
     "Prior",
+    "Quantiles",
+    "Rankable",
     "Samplable",
+    "Samples",
     "ScoreFunction",
     "Scores",
     "Simplex",
@@ -69,9 +81,12 @@ __all__ = [
     "evaluate_log_prob",
     "evaluate_score",
     "from_flowjax",
+    "from_histogram",
     "from_ngboost",
     "from_numpyro",
     "from_sbi",
+    "from_quantiles",
+    "from_samples",
     "from_scipy",
     "from_sklearn",
     "from_torch",

@@ -64,6 +64,40 @@ class Noised(Protocol):
     def noised(self, y: Array, rng: np.random.Generator) -> Array: ...
 
 
+@runtime_checkable
+class HasCdf(Protocol):
+    """Predictions known by the distribution function of each dimension, which may jump, and in need of no scores.
+
+    `cdf_bounds(y)` returns P(Y < y) and P(Y <= y), each (n, dim); `moments()` as for `HasMoments`.
+    """
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def cdf_bounds(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def moments(self) -> tuple[Array, Array]: ...
+
+
+@runtime_checkable
+class Rankable(Protocol):
+    """Predictions that targets can be ranked in: `ranked(y, rng)` returns predictions with scores, and their targets.
+
+    If the predictions are calibrated, these targets are draws from those predictions.
+    """
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def ranked(self, y: np.ndarray, rng: np.random.Generator) -> tuple[Predictions, np.ndarray]: ...
+
+
 class Prior(Samplable, Protocol):
     """One distribution of targets before any prediction: a batch of one row that can be sampled."""
 

@@ -51,13 +51,19 @@ def check_distribution(distribution: Any, wrapped: str) -> None:
     `wrapped` is the expression that turns a second batch axis into dimensions.
     """
     _check_shapes(tuple(distribution.batch_shape), tuple(distribution.event_shape), wrapped)
-    try:
-        support = distribution.support
-    except NotImplementedError:
+    if is_discrete(distribution):
+        if any(part in repr(distribution.support).lower() for part in ("onehot", "one_hot", "simplex", "multinomial")):
+            raise TypeError(f"`distribution` is discrete ({distribution}) in a space without an order.")
         return
-    if support.is_discrete:
-        raise TypeError(f"`distribution` is discrete ({distribution}) and has no score; for classes use `Categorical`.")
     support_of(distribution)
+
+
+def is_discrete(distribution: Any) -> bool:
+    """Return whether the distribution is one of whole numbers; False where it does not say."""
+    try:
+        return bool(distribution.support.is_discrete)
+    except NotImplementedError:
+        return False
 
 
 def _check_shapes(batch: tuple[int, ...], event: tuple[int, ...], wrapped: str) -> None:

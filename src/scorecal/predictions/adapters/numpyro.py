@@ -13,10 +13,11 @@ from ..._lib.extras import needs
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
-from .distribution import BatchOfDistributions, check_distribution
+from .discrete import IntegerPredictions, from_log_prob
+from .distribution import BatchOfDistributions, check_distribution, is_discrete
 
 
-def from_numpyro(distribution: Any) -> Predictions:
+def from_numpyro(distribution: Any) -> Predictions | IntegerPredictions:
     """Predictions from a `numpyro.distributions` object of batch shape (n,).
 
     Parameters
@@ -28,7 +29,8 @@ def from_numpyro(distribution: Any) -> Predictions:
     -------
     Predictions
         `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
-        automatic differentiation of `log_prob`.
+        automatic differentiation of `log_prob`. Discrete ones, such as `Poisson`, have no scores: the sums of their
+        probabilities serve the tests.
 
     Examples
     --------
@@ -45,6 +47,10 @@ def from_numpyro(distribution: Any) -> Predictions:
             f"`distribution` must be a `numpyro.distributions.Distribution`, but is a {type(distribution).__name__}."
         )
     check_distribution(distribution, "distribution.to_event(1)")
+    if is_discrete(distribution):
+        import jax
+
+        return from_log_prob(distribution, jax.numpy.asarray)
     return _closed_form(distribution, kinds) or NumpyroDistribution(distribution)
 
 

@@ -11,13 +11,14 @@ from ..gaussian import Gaussian
 from ..protocol import Predictions, describe
 from ..supports import Box, Support, bounded_support
 from .differences import slopes
+from .discrete import IntegerPredictions, from_scipy_discrete
 from .dispatch import comes_from
 
 _FINEST = 2.0**-38  # smaller widths, relative to |y|, are lost in the rounding of y
 
 
-def from_scipy(distribution: Any) -> Predictions:
-    """Predictions from a frozen continuous distribution of `scipy.stats`.
+def from_scipy(distribution: Any) -> Predictions | IntegerPredictions:
+    """Predictions from a frozen distribution of `scipy.stats`.
 
     Parameters
     ----------
@@ -29,6 +30,7 @@ def from_scipy(distribution: Any) -> Predictions:
     -------
     Predictions
         `Gaussian` for `norm`; otherwise scores are numerical derivatives of `logpdf`, to a relative precision of 1e-6.
+        Discrete ones, such as `poisson`, have no scores: their distribution function serves the tests.
 
     Examples
     --------
@@ -53,6 +55,8 @@ def from_scipy(distribution: Any) -> Predictions:
             f"`distribution` has parameters that scipy does not accept, first at index {place}: it has no support "
             "there. Likely causes: a scale that is zero or negative, or NaN."
         )
+    if type(distribution).__name__ == "rv_discrete_frozen":
+        return from_scipy_discrete(distribution, shape)
     if type(distribution.dist).__name__ == "norm_gen":
         loc, scale = _location_and_scale(*distribution.args, **distribution.kwds)
         return Gaussian(np.broadcast_to(loc, shape), scale if np.ndim(scale) == 0 else np.broadcast_to(scale, shape))
@@ -157,8 +161,6 @@ def _check_kind(distribution: Any) -> None:
     if kind not in ("rv_continuous_frozen", "rv_discrete_frozen"):
         raise TypeError(f"`distribution` must be a frozen distribution of `scipy.stats`, but is a {kind}.")
     name, generator = distribution.dist.name, type(distribution.dist).__name__
-    if kind == "rv_discrete_frozen":
-        raise TypeError(f"`distribution` is discrete ({name}) and has no score; for classes use `sc.Categorical`.")
     if generator == "vonmises_gen" and np.isinf(distribution.support()[0]).any():  # scipy repeats it on the whole line
         raise TypeError("`distribution` is vonmises, on a circle; use `scipy.stats.vonmises_line`, on (-pi, pi).")
     if generator == "rv_histogram":

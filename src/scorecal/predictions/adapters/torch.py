@@ -12,12 +12,13 @@ from ..._lib.extras import needs
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
-from .distribution import BatchOfDistributions, check_distribution
+from .discrete import IntegerPredictions, from_log_prob
+from .distribution import BatchOfDistributions, check_distribution, is_discrete
 
 ROWS_AT_ONCE = 16384
 
 
-def from_torch(distribution: Any) -> Predictions:
+def from_torch(distribution: Any) -> Predictions | IntegerPredictions:
     """Predictions from a `torch.distributions` object of batch shape (n,).
 
     Parameters
@@ -29,7 +30,8 @@ def from_torch(distribution: Any) -> Predictions:
     -------
     Predictions
         `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
-        automatic differentiation of `log_prob`.
+        automatic differentiation of `log_prob`. Discrete ones, such as `Poisson`, have no scores: the sums of their
+        probabilities serve the tests.
 
     Examples
     --------
@@ -49,6 +51,8 @@ def from_torch(distribution: Any) -> Predictions:
     if isinstance(distribution, torch.distributions.VonMises):
         raise TypeError("`distribution` is VonMises, on a circle, which torch treats as a line; it has no score there.")
     check_distribution(distribution, "Independent(distribution, 1)")
+    if is_discrete(distribution):
+        return from_log_prob(distribution, torch.as_tensor)
     return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
 
 
