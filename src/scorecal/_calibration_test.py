@@ -12,7 +12,7 @@ from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
 from .coordinates.normal_scores import in_normal_scores
 from .parallel.workers import Map
-from .predictions import Predictions, Samplable
+from .predictions import AnyPredictions, Predictions, Samplable
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
 from .resampling.nulls import Simulate
@@ -29,7 +29,7 @@ from .views.view import as_views
 
 @ignore_overflow
 def calibration_test(
-    predictions: Predictions,
+    predictions: AnyPredictions,
     y: Any,
     *,
     views: Sequence[View] | None = None,
@@ -206,7 +206,7 @@ def calibration_test(
     )
 
 
-def _rows(predictions: Predictions, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
+def _rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
     """Return targets and whitened residuals, or scores if no view whitens, averaged over draws of noise."""
     xp = array_namespace(frame.reference)
     if all(view.coordinates == "natural" for view in used):

@@ -10,7 +10,7 @@ from .._calibration_test import calibration_test
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
 from ..coordinates.normal_scores import in_normal_scores
-from ..predictions import Predictions
+from ..predictions import AnyPredictions
 from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
 from ..resampling.clusters import Clusters, clusters_of
@@ -30,7 +30,7 @@ _ALIKE = 1e-9  # relative: what varies by less does so by rounding
 
 
 def diagnose(
-    predictions: Predictions,
+    predictions: AnyPredictions,
     y: Any,
     *,
     covariates: Any = None,

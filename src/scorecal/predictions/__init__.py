@@ -28,6 +28,7 @@ from .histogram import Histogram, from_histogram
 from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
+from .pool import Pool
 from .protocol import (
     Predictions,
     check_predictions,
@@ -43,8 +44,11 @@ from .scores import ScoreFunction, Scores
 from .supports import Box, Simplex, Support, as_support, same_support
 from .targets import as_rows, as_targets, check_can_be_drawn, check_inside, drawn_targets
 
+AnyPredictions = Predictions | HasCdf | Rankable  # what `calibration_test` and `diagnose` take
+
 __all__ = [
     "MALA",
+    "AnyPredictions",
     "Box",
     "Categorical",
     "CdfFunction",
@@ -58,6 +62,7 @@ __all__ = [
     "LogDensity",
     "Noisable",
     "Noised",
+    "Pool",
     "Predictions",
     "Prior",
     "Quantiles",
@@ -84,9 +89,9 @@ __all__ = [
     "from_histogram",
     "from_ngboost",
     "from_numpyro",
-    "from_sbi",
     "from_quantiles",
     "from_samples",
+    "from_sbi",
     "from_scipy",
     "from_sklearn",
     "from_torch",

@@ -28,4 +28,4 @@ def positive(spread: np.ndarray) -> np.ndarray:
     typical = np.ones(spread.shape[1])
     some = np.any(spread > 0, axis=0)
     typical[some] = np.nanmedian(known[:, some], axis=0)
-    return np.maximum(spread, _NARROWEST * typical)
+    return np.asarray(np.maximum(spread, _NARROWEST * typical))

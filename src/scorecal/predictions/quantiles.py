@@ -81,7 +81,7 @@ class Quantiles:
         return 1
 
     def __repr__(self) -> str:
-        return describe(self, f"{len(self.levels)} levels from {self.levels[0]:g} to {self.levels[-1]:g}")  # type: ignore[arg-type]
+        return describe(self, f"{len(self.levels)} levels from {self.levels[0]:g} to {self.levels[-1]:g}")
 
     def cdf_bounds(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Levels of the quantiles below and above the targets (n, 1): 0 and 1 stand for those beyond the last.

@@ -13,12 +13,13 @@ from typing import Any
 from .._lib.checks import check_count
 from ..kernels import GFD, Gaussian
 from ..predictions import Gaussian as GaussianPredictions
-from ..predictions import GaussianMixture, Noisable, Predictions, Simplex, support_of
+from ..predictions import GaussianMixture, Noisable, Pool, Predictions, Simplex, support_of
 from ..statistics.hermite import Hermite, Outlying, RadialTails
 from ..statistics.rank_functions import Rank
 from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .extremes import Largest
 from .row_kernels import Curves, EachDimension, Gain, Traits
+from .summaries import Summaries
 from .view import Shares, View
 
 _NOISE = 1.0
@@ -53,6 +54,14 @@ _ABOUT = {
 }
 
 
+_OF_POOLS = View(
+    "summaries",
+    "any",
+    Summaries(),
+    about="The mean, spread, largest or distance of all dimensions ranks too high, or too low, among the members.",
+)
+
+
 def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
     """Return the default views for targets of dimension `dim`, or for predictions.
 
@@ -76,7 +85,8 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
     if isinstance(dim, Predictions):
         several_modes = isinstance(dim, Noisable) and not isinstance(dim, GaussianPredictions)
         unbounded = dim.dim - isinstance(support_of(dim), Simplex)
-        return default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
+        found = default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
+        return (*found, _OF_POOLS) if isinstance(dim, Pool) else found
     check_count("dim", dim, also=" or predictions")
     one, bounded, far = Constant(), BoundedRadial(3.0 * dim), RadialTails(_FAR)
     whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly

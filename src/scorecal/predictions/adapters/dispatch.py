@@ -31,7 +31,7 @@ _KINDS = (  # order matters: sbi has distributions of torch, and models of NGBoo
 )  # fmt: skip
 
 
-def as_predictions(obj: Any, x: Any = None) -> Predictions:
+def as_predictions(obj: Any, x: Any = None) -> Any:
     """Predictions from a model or a distribution of any supported library.
 
     Parameters
@@ -60,7 +60,7 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
     """
     if _is_predictions(obj):
         _check_x(x, "", f"`obj` is a batch of predictions already, {obj!r}")
-        return obj  # type: ignore[no-any-return]
+        return obj
     if comes_from(obj, "ngboost") and hasattr(type(obj), "pred_dist") and x is not None:
         obj, x = obj.pred_dist(x), None
     if not isinstance(obj, type):
@@ -71,7 +71,8 @@ def as_predictions(obj: Any, x: Any = None) -> Predictions:
     if isinstance(obj, tuple | list) or is_array_api_obj(obj):
         raise TypeError(
             f"`obj` is a {type(obj).__name__} of numbers, whose meaning is unknown; for means and standard "
-            "deviations use `sc.Gaussian(mean, scale)`, for scores `sc.Scores(at_targets, at_base)`."
+            "deviations use `sc.Gaussian(mean, scale)`, for scores `sc.Scores(at_targets, at_base)`, for draws "
+            "`sc.from_samples(draws)`, and for quantiles `sc.from_quantiles(levels, values)`."
         )
     found = f"the class {obj.__name__} itself" if isinstance(obj, type) else f"a {type(obj).__name__}"
     raise TypeError(
@@ -90,7 +91,8 @@ def _is_predictions(obj: Any) -> bool:
     if isinstance(obj, type):
         return False
     sizes = (getattr(obj, "n", None), getattr(obj, "dim", None))
-    is_batch = all(isinstance(size, int | np.integer) for size in sizes) and callable(getattr(obj, "score", None))
+    known = any(callable(getattr(obj, method, None)) for method in ("score", "cdf_bounds", "ranked"))
+    is_batch = all(isinstance(size, int | np.integer) for size in sizes) and known
     return is_batch or comes_from(obj, "scorecal.predictions.categorical")
 
 

@@ -5,10 +5,11 @@ from typing import Any
 from ..gaussian import Gaussian
 from ..protocol import Predictions
 from .dispatch import comes_from
+from .discrete import IntegerPredictions
 from .scipy import from_scipy
 
 
-def from_ngboost(distribution: Any) -> Predictions:
+def from_ngboost(distribution: Any) -> Predictions | IntegerPredictions:
     """Predictions from what `pred_dist(X)` of a model of NGBoost returns.
 
     Parameters
