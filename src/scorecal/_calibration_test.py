@@ -12,7 +12,7 @@ from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
 from .coordinates.normal_scores import in_normal_scores
 from .parallel.workers import Map
-from .predictions import AnyPredictions, Predictions, Samplable
+from .predictions import AnyPredictions, Samplable
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
 from .resampling.nulls import Simulate

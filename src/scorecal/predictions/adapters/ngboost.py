@@ -4,8 +4,8 @@ from typing import Any
 
 from ..gaussian import Gaussian
 from ..protocol import Predictions
-from .dispatch import comes_from
 from .discrete import IntegerPredictions
+from .dispatch import comes_from
 from .scipy import from_scipy
 
 
