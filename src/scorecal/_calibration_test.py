@@ -139,7 +139,8 @@ def calibration_test(
     """
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    predictions, y = in_normal_scores(predictions, y, generator)
+    form = predictions
+    predictions, y = in_normal_scores(form, y, generator)
     frame = frame_of(predictions, y, 0.0, coordinates)
     n = frame.reference.shape[0]
     options = for_rows(options, predictions, groups, horizon, n, chains=True)
@@ -192,7 +193,7 @@ def calibration_test(
         next((result.bandwidths for result in results if result.bandwidths), {}),
         n,
         n_resamples,
-        coordinates=frame.coordinates,
+        coordinates=frame.coordinates if form is predictions else f"normal scores, {frame.coordinates}",
         null=judged.null,
         pvalue_error=combined.pvalue_error,
         n_draws=judged.draws.n,
@@ -202,7 +203,10 @@ def calibration_test(
         views=judged.views,
         seen=seen,
         message=message_of(judged, n, seen),
-        cannot_see=blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
+        cannot_see=(
+            *getattr(form, "cannot_see", ()),
+            *blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
+        ),
     )
 
 

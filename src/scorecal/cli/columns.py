@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .forms import columns_of_forms
 from .table import InputError, shown
 
 _AS_LABEL = ":label"
@@ -43,7 +44,7 @@ def columns_of(chosen: argparse.Namespace) -> Columns:
 
 def _numbers_of(chosen: argparse.Namespace) -> list[str]:
     """Columns that hold predictions and targets, each once."""
-    roles = {"--mean": chosen.mean, "--std": chosen.std, "--covariance": chosen.covariance}
+    roles = columns_of_forms(chosen)
     for k, name in enumerate(chosen.target):
         if name in chosen.target[:k]:
             raise InputError(f"--target names the column {shown(name)} twice.")
@@ -53,7 +54,7 @@ def _numbers_of(chosen: argparse.Namespace) -> list[str]:
                     f"the column {shown(name)} is named by --target and by {option}; a prediction must not hold what "
                     "was observed."
                 )
-    return list(dict.fromkeys([*chosen.mean, *chosen.std, *chosen.covariance, *chosen.target]))
+    return list(dict.fromkeys([*(name for names in roles.values() for name in names), *chosen.target]))
 
 
 def place_of(source: str, header: Sequence[str], name: str) -> int:

@@ -4,7 +4,7 @@ import math
 import os
 from pathlib import Path
 
-from ..predictions import Predictions
+from ..predictions import AnyPredictions
 from .table import InputError
 
 _CONTAINERS = (  # folders, and files of the limit and of what is in use, of both versions
@@ -33,7 +33,7 @@ def check_memory(source: str, needed: float, available: float) -> None:
         )
 
 
-def check_draws(predictions: Predictions, n_resamples: int) -> None:
+def check_draws(predictions: AnyPredictions, n_resamples: int) -> None:
     """Raise if the draws that were asked for need more memory than there is."""
     n, d = predictions.n, predictions.dim
     needed, available = n_resamples * (_BYTES_OF_SIGNS * min(n, _ROWS_AT_ONCE) + n // 4 + 1000 * d), _available()

@@ -17,6 +17,7 @@ import numpy as np
 
 from .._calibration_test import calibration_test
 from .._lib.files import check_writable, write_whole
+from ..coordinates.normal_scores import in_normal_scores
 from ..coverage import expected_coverage
 from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.words import below_the_verdict, seen_at, tables_of
@@ -26,6 +27,7 @@ from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
 from .as_json import as_json
 from .files import source_of
+from .forms import quantile
 from .memory import check_draws
 from .options import MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
 from .order import horizon_of, rows_in_words
@@ -37,6 +39,9 @@ from .words import in_options
 
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
+  scorecal test demand.csv --quantiles 0.05:q05 0.5:q50 0.95:q95 --target sold
+  scorecal test ensemble.csv --samples m1..m50 --target observed
+  scorecal test calls.csv --count --mean expected --target calls
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test patients.csv --mean mu --std sigma --target observed --group patient
   scorecal test stations.csv --mean mu --std sigma --target observed --group station --time day --horizon 6
@@ -74,6 +79,27 @@ def add_test(commands: Any) -> None:
         metavar="COL",
         help="in place of --std: the upper triangle of predicted covariances, row by row (c11 c12 c22), or all of it",
     )
+    parser.add_argument(
+        "--quantiles",
+        nargs="+",
+        default=[],
+        type=quantile,
+        metavar="LEVEL:COL",
+        help="in place of means: predicted quantiles, such as 0.05:q05 0.5:q50 0.95:q95",
+    )
+    parser.add_argument(
+        "--samples",
+        nargs="+",
+        default=[],
+        metavar="COL",
+        help="in place of means: members of an ensemble, or other draws, such as m1 m2 m3 or m1..m50",
+    )
+    parser.add_argument(
+        "--count",
+        action="store_true",
+        help="targets are counts: Poisson with --mean, negative binomial with --mean and --variance",
+    )
+    parser.add_argument("--variance", nargs="+", default=[], metavar="COL", help="predicted variances of counts")
     parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
     parser.add_argument(
         "--by",
@@ -267,7 +293,7 @@ def _in_words(chosen: argparse.Namespace, result: CombinedResult, diagnosis: Dia
 def _report(
     chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: Diagnosis, estimator: str
 ) -> str:
-    predictions, y = given.predictions, given.y
+    predictions, y = in_normal_scores(given.predictions, given.y, np.random.default_rng(chosen.seed))
     rows = rows_in_words(chosen, given.groups)
     how_read = ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
     return report_html(

@@ -182,7 +182,7 @@ def diagnose(
         confidence_level=level,
         simultaneous=simultaneous,
         source=found.source,
-        coordinates=found.coordinates,
+        coordinates=found.coordinates if predictions is given_predictions else "normal scores",
         _sizes=(sizes.biases.alone(), sizes.ratios.alone()),
         _plain_bias=biases(found.plain_marginal, units).alone() if found.source == "scores" else None,
         _tail=together,

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lib.arrays import to_numpy
-from ..predictions import Predictions, check_predictions
+from ..coordinates.normal_scores import in_normal_scores
+from ..predictions import AnyPredictions, check_predictions
 from ..views.frame import frame_of
 
 _REACH, _WIDTH, _N_CURVE, _N_ARROWS = 3.5, 0.7, 141, 17
 _MOST_ROWS = 50_000
+_SEED = 0  # of uniform draws where a distribution function jumps
 
 
 class Witness(NamedTuple):
@@ -39,11 +41,12 @@ def witness(z: np.ndarray, scores: np.ndarray, at: np.ndarray, width: float = _W
     return np.stack(means), np.stack(errors)
 
 
-def stein_witness(predictions: Predictions, y: Any) -> Witness:
+def stein_witness(predictions: AnyPredictions, y: Any) -> Witness:
     """Witness of predictions in one or two dimensions, along a line or on a grid.
 
     Of more than 50,000 targets, as many are drawn at random: enough for a picture.
     """
+    predictions, y = in_normal_scores(predictions, y, np.random.default_rng(_SEED))
     check_predictions("predictions", predictions)
     if predictions.dim > 2:
         raise ValueError(

@@ -83,6 +83,15 @@ class Quantiles:
     def __repr__(self) -> str:
         return describe(self, f"{len(self.levels)} levels from {self.levels[0]:g} to {self.levels[-1]:g}")
 
+    @property
+    def cannot_see(self) -> tuple[str, ...]:
+        """What quantiles do not say, in sentences for a result."""
+        low, high = 100 * self.levels[0], 100 * self.levels[-1]
+        return (
+            f"errors between one quantile and the next, or beyond the first and the last: {low:.3g} % of targets "
+            f"should be below, and {100 - high:.3g} % above.",
+        )
+
     def cdf_bounds(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Levels of the quantiles below and above the targets (n, 1): 0 and 1 stand for those beyond the last.
 

@@ -92,6 +92,12 @@ class Samples:
         low, high = int(np.min(counts)), int(np.max(counts))
         return describe(self, f"{low} members" if low == high else f"{low} to {high} members")
 
+    @property
+    def cannot_see(self) -> tuple[str, ...]:
+        """What ranks do not say, in sentences for a result."""
+        fewest = int(np.min(np.sum(~np.isnan(self.members[:, :, 0]), axis=1)))
+        return (f"how far a target lies beyond all members of its row, of which there are {fewest} or more.",)
+
     def ranked(self, y: np.ndarray, rng: np.random.Generator) -> tuple[Predictions, np.ndarray]:
         """Return predictions with scores, and targets of them, from the ranks of the targets among the members.
 
