@@ -8,7 +8,8 @@ import numpy as np
 
 from ._lib.arrays import Array, array_namespace, to_numpy
 from ._lib.checks import as_generator, check_count, check_share
-from .predictions import Gaussian, Predictions, as_targets, draw_samples, evaluate_log_prob
+from .coordinates.normal_scores import in_normal_scores
+from .predictions import AnyPredictions, Gaussian, as_targets, draw_samples, evaluate_log_prob
 
 DEFAULT_N_SAMPLES = 1000
 
@@ -54,13 +55,16 @@ class Coverage:
         return self.pvalue > check_share("alpha", alpha)
 
 
-def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None = None, rng: Any = None) -> Coverage:
+def expected_coverage(
+    predictions: AnyPredictions, y: Any, *, n_samples: int | None = None, rng: Any = None
+) -> Coverage:
     """Return how often targets lie inside the highest-density regions of their predictions.
 
     Parameters
     ----------
     predictions : Predictions
-        Predictions with `log_prob` and `sample`; for Gaussians neither is used.
+        Predictions with `log_prob` and `sample`; for Gaussians neither is used. Quantiles, samples and others without
+        scores are judged by their normal scores, whose regions are central.
     y : array_like, shape (n, d)
         The n observed targets; (n,) for d = 1.
     n_samples : int, optional
@@ -93,11 +97,13 @@ def expected_coverage(predictions: Predictions, y: Any, *, n_samples: int | None
     from scipy.stats import kstest
 
     check_count("n_samples", n_samples, optional=True)
+    generator = as_generator(rng)
+    predictions, y = in_normal_scores(predictions, y, generator)
     targets = as_targets(y, predictions)
     if n_samples is None and isinstance(predictions, Gaussian):
         levels = _gaussian_levels(predictions, targets)
     else:
-        levels = _sampled_levels(predictions, targets, n_samples or DEFAULT_N_SAMPLES, as_generator(rng))
+        levels = _sampled_levels(predictions, targets, n_samples or DEFAULT_N_SAMPLES, generator)
     # Over-confidence makes levels too large, and their distribution function falls below the diagonal.
     return Coverage(levels, float(kstest(levels, "uniform", alternative="less").pvalue), len(levels))
 

@@ -32,7 +32,8 @@ def rounded_targets(rows: Rows) -> str | None:
     whole = "whole numbers, in" if np.all(rows.targets == np.round(rows.targets)) else "rounded to"
     return (
         f"Targets are {whole} steps of {step:.3g} ({share:.2g} predicted sd), but the predictions are densities: use "
-        "targets before rounding, or add uniform noise one step wide to them, and step^2 / 6 to predicted variances."
+        "targets before rounding, or add uniform noise one step wide to them, and step^2 / 6 to predicted variances. "
+        "For counts, give a distribution of counts, such as `scipy.stats.poisson(mean)`."
     )
 
 

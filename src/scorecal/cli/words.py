@@ -26,6 +26,7 @@ _IN_AN_NPZ = {
     "y": "array 'targets'",
 }
 _ADVICE = {
+    "a distribution of counts, such as `scipy.stats.poisson(mean)`": "--count",
     "`groups=`": "--group",
     "`horizon=`": "--time and --horizon",
     '`null="simulate"`': "--null simulate",

@@ -43,6 +43,11 @@ def check_predictions(name: str, predictions: Any) -> None:
         raise TypeError(f"`{name}` must be a batch of predictions, but is the class {predictions.__name__} itself.")
     if hasattr(predictions, "probabilities"):
         raise TypeError(f"`{name}` of type Categorical predict classes and have no scores; use `skce_test`.")
+    if not hasattr(predictions, "score") and (hasattr(predictions, "cdf_bounds") or hasattr(predictions, "ranked")):
+        raise TypeError(
+            f"`{name}` of type {type(predictions).__name__} have no scores, which are needed here; use "
+            "`calibration_test` and `diagnose`, or what `scorecal.coordinates.in_normal_scores` makes of them."
+        )
     missing = [attribute for attribute in ("n", "dim", "score") if not hasattr(predictions, attribute)]
     if missing:
         raise TypeError(

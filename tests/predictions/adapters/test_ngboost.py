@@ -75,7 +75,6 @@ def mistakes():
         (NGBClassifier(), TypeError, r"is the NGBClassifier itself; give `model.pred_dist\(X\)`"),
         (distns.Bernoulli(np.zeros((1, N))), TypeError, r"`sc.Categorical\(distribution.class_probs\(\)\)`"),
         (distns.k_categorical(3)(np.zeros((2, N))), TypeError, r"`sc.Categorical\(distribution.class_probs\(\)\)`"),
-        (distns.Poisson(np.zeros((1, N))), TypeError, r"is discrete \(poisson\)"),
         (distns.LogitNormal(np.zeros((2, N))), TypeError, "LogitNormal, which holds no distribution of scipy"),
         (distns.Gamma(np.zeros((2, N)))[0], ValueError, r"but they have \(\)"),
         (

@@ -100,7 +100,6 @@ def test_the_whole_test():
         (lambda: nd.Normal(array(N, 3), 1.0), ValueError, r"wrap it: `distribution.to_event\(1\)`"),
         (lambda: nd.Normal(0.0, 1.0), ValueError, r"must have batch shape \(n,\)"),
         (lambda: nd.LKJCholesky(3, array(N, positive=True)), ValueError, "event shape"),
-        (lambda: nd.Poisson(array(N, positive=True)), TypeError, "is discrete"),
     ],
 )
 def test_refusals(make, error, message):

@@ -132,7 +132,6 @@ def test_ends_may_differ_between_rows():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: stats.poisson(SHAPE), TypeError, r"is discrete \(poisson\)"),
         (lambda: stats.multivariate_normal([0.0, 0.0]), TypeError, r"use `sc.Gaussian\(mean, covariance=...\)`"),
         (lambda: stats.dirichlet([1.0, 2.0]), TypeError, "many variables; for n predictions use `sc.ScoreFunction`"),
         (lambda: stats.gamma, TypeError, r"gamma without parameters; freeze it: `scipy.stats.gamma\(...\)`"),

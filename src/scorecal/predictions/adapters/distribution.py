@@ -52,8 +52,9 @@ def check_distribution(distribution: Any, wrapped: str) -> None:
     """
     _check_shapes(tuple(distribution.batch_shape), tuple(distribution.event_shape), wrapped)
     if is_discrete(distribution):
-        if any(part in repr(distribution.support).lower() for part in ("onehot", "one_hot", "simplex", "multinomial")):
-            raise TypeError(f"`distribution` is discrete ({distribution}) in a space without an order.")
+        inner = distribution.base_dist if type(distribution).__name__ == "Independent" else distribution
+        if any(kind in type(inner).__name__ for kind in ("Categorical", "Multinomial")):
+            raise TypeError(f"`distribution` is of classes ({distribution}); for classes use `Categorical`.")
         return
     support_of(distribution)
 
