@@ -11,12 +11,13 @@ from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
 from .parallel.workers import Map
-from .predictions import Predictions, Samplable
+from .predictions import Categorical, Predictions, Samplable
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
 from .resampling.nulls import Simulate
 from .results import CombinedResult
 from .views import View, default_views
+from .views.classes import classes_test
 from .views.combine import shares_of
 from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
@@ -28,7 +29,7 @@ from .views.view import as_views
 
 @ignore_overflow
 def calibration_test(
-    predictions: Predictions,
+    predictions: Predictions | Categorical,
     y: Any,
     *,
     views: Sequence[View] | None = None,
@@ -136,6 +137,11 @@ def calibration_test(
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, groups=patient, rng=0).rejects()
     False
     """
+    if isinstance(predictions, Categorical):
+        as_options(estimator, null, memory, workers, precision)
+        refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}
+        shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "rng": rng, "refused": refused}
+        return classes_test(predictions, y, n_resamples=n_resamples, null=null, **shared)
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     frame = frame_of(predictions, y, 0.0, coordinates)

@@ -62,7 +62,7 @@ def _of_one_hot(rows: np.ndarray) -> np.ndarray:
             f"`y` must hold classes, or rows with a single one among zeros, but row {row} is {rows[row].tolist()}. "
             "Likely cause: probabilities in place of observed classes."
         )
-    return np.argmax(rows, axis=1)
+    return np.asarray(np.argmax(rows, axis=1))
 
 
 def _of_numbers(given: np.ndarray, n_classes: int) -> np.ndarray:
