@@ -9,27 +9,29 @@ import numpy as np
 
 from ..._lib.arrays import Array
 from ..._lib.extras import needs
+from ..categorical import Categorical
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
-from .distribution import BatchOfDistributions, check_distribution
+from .distribution import BatchOfDistributions, check_batch_of_classes, check_distribution
 
 ROWS_AT_ONCE = 16384
 
 
-def from_torch(distribution: Any) -> Predictions:
+def from_torch(distribution: Any) -> Predictions | Categorical:
     """Predictions from a `torch.distributions` object of batch shape (n,).
 
     Parameters
     ----------
     distribution : torch.distributions.Distribution
-        Batch shape (n,) and event shape (d,) or (); a `TransformedDistribution`, such as a flow, included.
+        Batch shape (n,) and event shape (d,) or (); a `TransformedDistribution`, such as a flow, included. Of discrete
+        ones, `Categorical`, `OneHotCategorical` and `Bernoulli`.
 
     Returns
     -------
     Predictions
-        `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
-        automatic differentiation of `log_prob`.
+        `Gaussian`, `GaussianMixture` or `Categorical` where it is one, with all their closed forms; otherwise scores
+        come from automatic differentiation of `log_prob`.
 
     Examples
     --------
@@ -48,6 +50,9 @@ def from_torch(distribution: Any) -> Predictions:
         )
     if isinstance(distribution, torch.distributions.VonMises):
         raise TypeError("`distribution` is VonMises, on a circle, which torch treats as a line; it has no score there.")
+    classes = _as_classes(distribution)
+    if classes is not None:
+        return classes
     check_distribution(distribution, "Independent(distribution, 1)")
     return _as_gaussian(distribution) or _as_mixture(distribution) or TorchDistribution(distribution)
 
@@ -106,6 +111,16 @@ def _torch() -> Any:
     except ImportError:
         raise needs("torch is not installed", "torch") from None
     return torch
+
+
+def _as_classes(distribution: Any) -> Categorical | None:
+    kinds = _torch().distributions
+    one_of_many = isinstance(distribution, kinds.Categorical | kinds.OneHotCategorical)
+    if not one_of_many and not isinstance(distribution, kinds.Bernoulli):
+        return None
+    check_batch_of_classes(distribution)
+    p = distribution.probs
+    return Categorical(p if one_of_many else _torch().stack([1.0 - p, p], dim=1))
 
 
 def _as_gaussian(distribution: Any) -> Gaussian | None:

@@ -143,7 +143,7 @@ def _of_classes(known: Known) -> list[ClassView]:
     ]  # fmt: skip
     if n_classes > 2:
         one = JoinedFeatures((each, OwnFeatures(p, slopes)))
-        views.append(ClassView("one class", "bias", one, 1.0, "One class has wrong probabilities.", largest=True))
+        views.append(ClassView("one class", "bias", one, 2.0, "One class has wrong probabilities.", largest=True))
     return views
 
 

@@ -58,7 +58,7 @@ class Found:
         if isinstance(features, Unlikely):
             return np.zeros((len(self.p), 1))
         found = features.of_rows(self.observed, slice(0, len(self.observed)))
-        return found * (self.p[np.arange(len(self.p)), self.observed] > _IMPOSSIBLE)[:, None]
+        return np.asarray(found * (self.p[np.arange(len(self.p)), self.observed] > _IMPOSSIBLE)[:, None])
 
     def n_features(self, k: int) -> int:
         """Number of features of a view that are not zero."""
