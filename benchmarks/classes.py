@@ -110,8 +110,8 @@ def main() -> None:
         f"Level: calibrated predictions, softmax of N(0, 1.5^2) logits, {options.repeats} data sets each, "
         f"{LEVEL_DRAWS} draws, default null.\n",
         *level,
-        f"\nPower at the 5 % level: ten classes, n = 500, {options.power_repeats} data sets each. The ECE bootstrap has "
-        "15 bins and draws labels from the predictions; `skce_test` has its defaults.\n",
+        f"\nPower at the 5 % level: ten classes, n = 500, {options.power_repeats} data sets each. The ECE bootstrap "
+        "has 15 bins and draws labels from the predictions; `skce_test` has its defaults.\n",
         *power,
     ]
     write_whole(RESULTS, "\n".join(text) + "\n")

@@ -95,8 +95,8 @@ def seen_by(found: Found) -> tuple[str, ...]:
 
 def _unexplained(found: Found, k: int, first: int) -> bool:
     """Return whether a view is clear in what is left of its features after a regression on those of the first one."""
-    if isinstance(found.views[k].features, Unlikely):
-        return True
+    if isinstance(found.views[k].features, Unlikely):  # other flaws make targets unlikely, but hardly impossible
+        return bool(np.min(found.p[np.arange(len(found.p)), found.observed]) <= _IMPOSSIBLE)
     features, known = found.rows(k), found.rows(first)
     squares = np.sum(known**2, axis=0)
     used = squares > 0
