@@ -1,5 +1,7 @@
 """Sizes of errors of classes: intervals against exact formulas, coverage, words and the picture."""
 
+from functools import partial
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ import scorecal as sc
 from scorecal.diagnosis.shares import bins_of, calibration_error, least_tail, share
 from scorecal.diagnosis.sizes import Units
 from scorecal.diagnosis.temperature import least_tail_of_temperature, temperature
-from scorecal.plots import plot_reliability
+from scorecal.plots import plot_estimates, plot_reliability
+from scorecal.report import report_html
 
 mpl.use("Agg")
 
@@ -91,6 +94,9 @@ def test_words_and_picture():
     ax = plot_reliability(found)
     assert ax.get_ylabel() == "share that is right"
     assert found.plot() is not None
+    for wrong in (plot_estimates, partial(report_html, found.result)):
+        with pytest.raises(TypeError, match="`diagnosis` is of classes"):
+            wrong(found)
     mpl.pyplot.close("all")
     biased = sc.diagnose(sc.Categorical(softmax(logits + np.eye(4)[0])), y, rng=0)
     assert any(

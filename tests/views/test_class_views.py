@@ -48,7 +48,7 @@ def test_features_against_enumeration(how):
         np.testing.assert_allclose(rows.sum(axis=1).T, sums, atol=1e-12, err_msg=view.name)
         np.testing.assert_array_equal(view.features.of_rows(every[7], slice(2, 4)), rows[7, 2:4])
         np.testing.assert_allclose(np.einsum("m,mnq->nq", chance, rows), 0.0, atol=1e-12, err_msg=view.name)
-        for found, power in zip(view.features.units(), (2, 3), strict=True):
+        for found, power in zip(view.features.units, (2, 3), strict=True):
             expected = np.einsum("m,mnq->q", chance, rows**power)
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=view.name)
 

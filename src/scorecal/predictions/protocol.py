@@ -42,7 +42,9 @@ def check_predictions(name: str, predictions: Any) -> None:
     if isinstance(predictions, type):
         raise TypeError(f"`{name}` must be a batch of predictions, but is the class {predictions.__name__} itself.")
     if hasattr(predictions, "probabilities"):
-        raise TypeError(f"`{name}` of type Categorical predict classes and have no scores; use `skce_test`.")
+        raise TypeError(
+            f"`{name}` of type Categorical predict classes and have no scores; use `skce_test` or `calibration_test`."
+        )
     missing = [attribute for attribute in ("n", "dim", "score") if not hasattr(predictions, attribute)]
     if missing:
         raise TypeError(

@@ -156,7 +156,7 @@ def _of_order(known: Known) -> list[ClassView]:
     curves = known.curves(np.sum(p * places, axis=1))
     below = (np.arange(n_classes)[:, None] <= np.arange(n_classes - 1)[None, :]).astype(np.float64)
     cumulative = ProductFeatures(p, ones, below)
-    scaled = ProductFeatures(p, ones, below * known.scales(cumulative.units().squares))
+    scaled = ProductFeatures(p, ones, below * known.scales(cumulative.units.squares))
     return [
         ClassView("order", "bias", ScoreFeatures(p, shift, ones), 2.0,
                   "Targets are too low, or too high, in the order."),
@@ -215,4 +215,4 @@ def _zero_if_alike(values: np.ndarray) -> np.ndarray:
 
 
 def _is_empty(view: ClassView) -> bool:
-    return not isinstance(view.features, Unlikely) and not np.any(view.features.units().squares > 0)
+    return not isinstance(view.features, Unlikely) and not np.any(view.features.units.squares > 0)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..._lib.cached import cached_property
 from ...pairwise import Units
 
 _ROUNDING = 1e-14  # relative, of sums over classes
@@ -25,8 +26,9 @@ class ClassFeatures(Protocol):
         """Return sums over rows (q, m) for m data sets of classes (m, n)."""
         ...
 
+    @property
     def units(self) -> Units:
-        """Return expected sums over rows of squares and cubes, (q,) each."""
+        """Expected sums over rows of squares and cubes, (q,) each."""
         ...
 
 
@@ -44,8 +46,10 @@ class ScoreFeatures:
     def sums(self, drawn: np.ndarray) -> np.ndarray:
         return np.asarray((self.score[np.arange(drawn.shape[1]), drawn] @ self.curves).T)
 
+    @cached_property
     def units(self) -> Units:
-        squares, cubes = (np.sum(self.probabilities * self.score**power, axis=1) for power in (2, 3))
+        weighted = self.probabilities * self.score * self.score
+        squares, cubes = np.sum(weighted, axis=1), np.sum(weighted * self.score, axis=1)
         return Units(squares @ self.curves**2, cubes @ self.curves**3)
 
 
@@ -69,10 +73,12 @@ class OwnFeatures:
         totals = np.bincount(places.ravel(), values.ravel(), m * n_classes).reshape(m, n_classes)
         return np.asarray((totals - np.sum(self.probabilities * self.weights, axis=0)).T)
 
+    @cached_property
     def units(self) -> Units:
         variances = self.probabilities * (1.0 - self.probabilities)
         cubes = variances * (1.0 - 2.0 * self.probabilities)
-        return Units(np.sum(variances * self.weights**2, axis=0), np.sum(cubes * self.weights**3, axis=0))
+        squared = self.weights * self.weights
+        return Units(np.sum(variances * squared, axis=0), np.sum(cubes * squared * self.weights, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +105,7 @@ class ProductFeatures:
         totals = (chosen @ self.curves).reshape(m, n_classes, -1) - self.probabilities.T @ self.curves
         return np.asarray(self._combined(np.swapaxes(totals, 1, 2)).reshape(m, -1).T)
 
+    @cached_property
     def units(self) -> Units:
         p = self.probabilities
         if self.combinations.ndim == 1:
@@ -128,8 +135,9 @@ class JoinedFeatures:
     def sums(self, drawn: np.ndarray) -> np.ndarray:
         return np.concatenate([part.sums(drawn) for part in self.parts])
 
+    @cached_property
     def units(self) -> Units:
-        squares, cubes = zip(*(part.units() for part in self.parts), strict=True)
+        squares, cubes = zip(*(part.units for part in self.parts), strict=True)
         return Units(np.concatenate(squares), np.concatenate(cubes))
 
 

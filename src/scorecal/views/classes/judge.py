@@ -152,8 +152,8 @@ def _redraw(
 ) -> Redrawn:
     """Statistics (V, n_draws) of classes drawn from the predictions, and the expected squares and cubes of features."""
     n = predictions.n
-    units = [None if isinstance(view.features, Unlikely) else view.features.units() for view in views]
-    size = max(1, _NUMBERS_AT_ONCE // (n * min(32, predictions.n_classes)))
+    units = [None if isinstance(view.features, Unlikely) else view.features.units for view in views]
+    size = max(1, _NUMBERS_AT_ONCE // n)
     parts = []
     for start in range(0, n_draws, size):
         drawn = predictions.sample(min(size, n_draws - start), rng)

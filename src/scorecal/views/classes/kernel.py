@@ -4,7 +4,8 @@ import numpy as np
 
 from .features import ProductFeatures
 
-_RANK, _REST = 32, 1e-3  # of the kernel matrix, as a share of its trace
+_RANK, _REST = 32, 1e-3  # of the kernel matrix; what may be left out, as a share of its trace
+_MOST_FEATURES = 4096  # of many classes, fewer functions of the prediction
 _MOST_PAIRS = 10**5
 _SEED = 0
 
@@ -19,7 +20,7 @@ def kernel_features(p: np.ndarray, ordered: bool) -> ProductFeatures:
         rng = np.random.default_rng(_SEED)
         curves = p if n_classes <= _RANK else p @ rng.normal(size=(n_classes, _RANK))
     else:
-        curves = pivoted_root(p, median_distance(p))
+        curves = pivoted_root(p, median_distance(p), max(2, min(_RANK, _MOST_FEATURES // p.shape[1])))
     return ProductFeatures(p, curves, np.ones(p.shape[1]))
 
 
@@ -38,11 +39,11 @@ def median_distance(p: np.ndarray) -> float:
     return float(middle) if middle > 0 else float(np.median(gaps)) if len(gaps) else 1.0
 
 
-def pivoted_root(p: np.ndarray, bandwidth: float) -> np.ndarray:
+def pivoted_root(p: np.ndarray, bandwidth: float, rank: int = _RANK) -> np.ndarray:
     """Return a root (n, r) of the Gaussian kernel matrix of the rows, by Cholesky's method with pivots."""
     columns: list[np.ndarray] = []
     rest = np.ones(len(p))
-    while len(columns) < min(_RANK, len(p)) and np.mean(rest) > _REST:
+    while len(columns) < min(rank, len(p)) and np.mean(rest) > _REST:
         pivot = int(np.argmax(rest))
         column = np.exp(-0.5 * np.sum((p - p[pivot]) ** 2, axis=1) / bandwidth**2)
         for known in columns:

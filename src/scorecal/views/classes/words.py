@@ -63,7 +63,7 @@ class Found:
     def n_features(self, k: int) -> int:
         """Number of features of a view that are not zero."""
         features = self.views[k].features
-        return 1 if isinstance(features, Unlikely) else int(np.sum(features.units().squares > 0))
+        return 1 if isinstance(features, Unlikely) else int(np.sum(features.units.squares > 0))
 
     def kind(self, k: int) -> str:
         """The kind of miscalibration that a view names."""
