@@ -1,7 +1,7 @@
 """The views of predictions of classes: what each of them looks at, as features."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from ..._lib.covariates import is_label
 from ...resampling.clusters import Clusters, rows_before
 from ..covariates import functions_of
 from ..ranks import legendre_curves, ranks_of, ranks_so_far
-from .features import ClassFeatures, JoinedFeatures, OwnFeatures, ProductFeatures, ScoreFeatures, centred
+from .features import ClassFeatures, JoinedFeatures, OwnFeatures, ProductFeatures, ScoreFeatures, centred, without_rare
 from .kernel import kernel_features
 from .unlikely import Unlikely, unlikely
 
 _LEAST_PROBABILITY, _LEAST_BY_SIGNS = 1e-12, 1e-3  # signs cannot judge sums that rest on a few huge numbers
 _MOST_LOGIT = 8.0
 _FEWEST = 3.0  # variance of the number of targets of a class, below which it counts for less
-_FEWEST_BY_SIGNS = 5.0  # and below which signs leave it out
+_FEWEST_BY_SIGNS = 20.0  # rows on which a sum must rest for signs to judge it
 _ORDERS = (1, 2, 3)
 _ALIKE = 1e-9
 _SECOND = 0.5  # of second-order curves, beside slopes
@@ -73,8 +73,7 @@ class Known:
         """Factors of features with these expected sums of squares; ordered rows must not know later ones."""
         if self.ordered:
             return np.ones_like(squares)
-        enough = squares >= _FEWEST_BY_SIGNS if self.by_signs else squares > 0
-        return np.where(enough, 1.0 / np.sqrt(np.maximum(squares, _FEWEST)), 0.0)
+        return np.where(squares > 0, 1.0 / np.sqrt(np.maximum(squares, _FEWEST)), 0.0)
 
 
 def class_views(
@@ -98,6 +97,13 @@ def class_views(
         views.append(
             ClassView("unlikely target", "outliers", rare, 1.0, "A target is a class that is next to impossible.")
         )
+    if by_signs:
+        views = [
+            view
+            if isinstance(view.features, Unlikely)
+            else replace(view, features=without_rare(view.features, _FEWEST_BY_SIGNS))
+            for view in views
+        ]
     return tuple(view for view in views if not _is_empty(view))
 
 

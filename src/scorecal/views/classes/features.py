@@ -26,6 +26,10 @@ class ClassFeatures(Protocol):
         """Return sums over rows (q, m) for m data sets of classes (m, n)."""
         ...
 
+    def fourths(self) -> np.ndarray:
+        """Return expected sums over rows of fourth powers, (q,)."""
+        ...
+
     @property
     def units(self) -> Units:
         """Expected sums over rows of squares and cubes, (q,) each."""
@@ -51,6 +55,9 @@ class ScoreFeatures:
         weighted = self.probabilities * self.score * self.score
         squares, cubes = np.sum(weighted, axis=1), np.sum(weighted * self.score, axis=1)
         return Units(squares @ self.curves**2, cubes @ self.curves**3)
+
+    def fourths(self) -> np.ndarray:
+        return np.asarray(np.sum(self.probabilities * self.score**4, axis=1) @ self.curves**4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +86,10 @@ class OwnFeatures:
         cubes = variances * (1.0 - 2.0 * self.probabilities)
         squared = self.weights * self.weights
         return Units(np.sum(variances * squared, axis=0), np.sum(cubes * squared * self.weights, axis=0))
+
+    def fourths(self) -> np.ndarray:
+        variances = self.probabilities * (1.0 - self.probabilities)
+        return np.asarray(np.sum(variances * (1.0 - 3.0 * variances) * self.weights**4, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +127,16 @@ class ProductFeatures:
             squares, cubes = second - first**2, third - 3.0 * second * first + 2.0 * first**3
         return Units((self.curves**2).T.dot(squares).ravel(), (self.curves**3).T.dot(cubes).ravel())
 
+    def fourths(self) -> np.ndarray:
+        p = self.probabilities
+        if self.combinations.ndim == 1:
+            variances = p * (1.0 - p)
+            fourths = variances * (1.0 - 3.0 * variances) * self.combinations**4
+        else:
+            first, second, third, fourth = (p @ self.combinations**power for power in (1, 2, 3, 4))
+            fourths = fourth - 4.0 * third * first + 6.0 * second * first**2 - 3.0 * first**4
+        return np.asarray((self.curves**4).T.dot(fourths).ravel())
+
     def _combined(self, residuals: np.ndarray) -> np.ndarray:
         """Combinations (..., m) of residuals (..., K)."""
         return np.asarray(
@@ -139,6 +160,40 @@ class JoinedFeatures:
     def units(self) -> Units:
         squares, cubes = zip(*(part.units for part in self.parts), strict=True)
         return Units(np.concatenate(squares), np.concatenate(cubes))
+
+    def fourths(self) -> np.ndarray:
+        return np.concatenate([part.fourths() for part in self.parts])
+
+
+@dataclass(frozen=True, eq=False)
+class KeptFeatures:
+    """Some of the features; the others are zero."""
+
+    features: ClassFeatures
+    kept: np.ndarray  # (q,), of zeros and ones
+
+    def of_rows(self, observed: np.ndarray, rows: slice) -> np.ndarray:
+        return np.asarray(self.features.of_rows(observed, rows) * self.kept)
+
+    def sums(self, drawn: np.ndarray) -> np.ndarray:
+        return np.asarray(self.features.sums(drawn) * self.kept[:, None])
+
+    @cached_property
+    def units(self) -> Units:
+        return Units(*(part * self.kept for part in self.features.units))
+
+    def fourths(self) -> np.ndarray:
+        return np.asarray(self.features.fourths() * self.kept)
+
+
+def without_rare(features: ClassFeatures, least: float) -> KeptFeatures:
+    """Return the features whose sums rest on so many rows, at least: (sum of E f^2)^2 / sum of E f^4.
+
+    Random signs keep the size of each feature. Where predictions are nearly certain, features are small and of one sign
+    in all rows but a few; where these few did not occur, signs take the rest for a bias.
+    """
+    squares = features.units.squares
+    return KeptFeatures(features, (squares**2 >= least * features.fourths()) * (squares > 0) * 1.0)
 
 
 def centred(probabilities: np.ndarray, values: np.ndarray) -> np.ndarray:

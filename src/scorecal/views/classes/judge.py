@@ -58,11 +58,15 @@ def classes_test(
     options = as_options(Complete(), null, None, None, "mixed")
     if options.null == "auto" and groups is None and horizon is None:
         options = replace(options, null=Simulate() if n <= _MOST_ROWS else RandomSigns())
+    automatic = options.null == "auto"
     options = for_rows(options, predictions, groups, horizon, n)
-    options = replace(options, null=options.null or RandomSigns())
+    clusters, options = options.clusters, replace(options, null=options.null or RandomSigns())
+    if automatic and clusters is not None and clusters.n_clusters == n <= _MOST_ROWS:
+        # One step ahead, errors have mean zero and the claimed variance given all before them, and so have draws.
+        options = replace(options, null=Simulate(), clusters=None)
     columns = {} if covariates is None else as_covariates(covariates, n)
     by_signs = not isinstance(options.null, Simulate)
-    views = class_views(p, observed, columns, options.clusters, predictions.ordinal, by_signs)
+    views = class_views(p, observed, columns, clusters, predictions.ordinal, by_signs)
     if not views:
         raise ValueError(
             "`predictions` leave nothing to test: every row gives one class the probability 1. Likely cause: predicted "
@@ -104,7 +108,7 @@ def classes_test(
     found = Found(predictions.names, p, observed, views, combined)
     seen = seen_by(found) if combined.pvalue <= 0.05 else ()
     rows = rows_of(predictions, y, predictions.residuals(y))
-    noticed = cautions_of(rows, results[0].null, options.clusters, options.clusters is None, draws.raised)
+    noticed = cautions_of(rows, results[0].null, clusters, clusters is None, draws.raised)
     return CombinedResult(
         combined.statistic,
         combined.pvalue,
@@ -122,7 +126,7 @@ def classes_test(
         views=of_views,
         seen=seen,
         message=message_of(found, seen),
-        cannot_see=blind_spots(found, n_resamples, columns, options.clusters),
+        cannot_see=blind_spots(found, n_resamples, columns, clusters),
     )
 
 

@@ -11,6 +11,7 @@ from ...resampling.laws import law_of
 from ..combine import Combined
 from ..covariates import functions_of
 from .choose import ClassView
+from .features import KeptFeatures
 from .unlikely import Unlikely
 
 _LEVEL, _BACKED = 0.05, 0.01
@@ -169,6 +170,11 @@ def blind_spots(
         )
     if clusters is not None and 2.0 ** (1 - n) > _LEVEL:
         spots.append(f"anything at the 5 % level: {n} rows have too few patterns of signs.")
+    kept = [view.features for view in found.views if isinstance(view.features, KeptFeatures)]
+    if any(np.any((each.kept == 0) & (each.features.units.squares > 0)) for each in kept) or (
+        clusters is not None and not kept and found.views[0].name != "confidence"
+    ):
+        spots.append("some flaws of classes and rows that are nearly certain: too few rows tell for random signs.")
     expected = np.sum(found.p, axis=0)
     if np.any(expected < _FEWEST):
         rare = [repr(visible(found.names[k])) for k in np.flatnonzero(expected < _FEWEST)]
