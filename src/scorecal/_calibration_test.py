@@ -74,8 +74,8 @@ def calibration_test(
         rows are few: n d up to 10,000 for Gaussians, 200 rows for others, and 100 for those that have scores only; of
         more than 100 rows, views that compare pairs are judged by signs. With `groups` or `horizon`, with another
         estimator than "complete", and for posteriors of sbi it means signs. Classes are drawn up to
-        20,000 rows, with `horizon=1` as well. P-values by signs of fewer than 50 rows are raised, but for Gaussians, since signs of few rows
-        mistake skewness for bias. `nulls.StudentT` is refused, since it is for one statistic.
+        20,000 rows, with `horizon=1` as well. P-values by signs of fewer than 50 rows are raised, but for Gaussians,
+        since signs of few rows mistake skewness for bias. `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
         comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error. Two
