@@ -295,7 +295,7 @@ def test_arrays_of_scores_on_a_box():
         (lambda p, y: sc.calibration_test(p, y[:-1]), ValueError, "`y` must have shape"),
         (lambda p, y: sc.calibration_test(p, np.where(y > 9, y, np.nan)), ValueError, "`y`"),
         (lambda p, y: sc.calibration_test(p, y, rng="x"), TypeError, "`rng`"),
-        (lambda p, y: sc.calibration_test(sc.Categorical([[0.5, 0.5]] * 30), y), TypeError, "no scores"),
+        (lambda p, y: sc.calibration_test(sc.Categorical([[0.5, 0.5]] * 30), y), ValueError, "`y` must hold classes"),
         (
             lambda p, y: sc.calibration_test(
                 sc.ScoreFunction(p.score, 30, 2), y, views=[View("n", "modes", ONE, noise=1.0)]

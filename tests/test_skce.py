@@ -390,7 +390,7 @@ BAD = [
     ("NaN probability", lambda: sc.Categorical([[np.nan, 1.0]]), ValueError, "probabilities", "finite"),
     ("class too large", lambda: sc.skce_test(CLASSES, [0, 1, 2, 0]), ValueError, "y", "0 to 2"),
     ("negative class", lambda: sc.skce_test(CLASSES, [0, 1, -1, 0]), ValueError, "y", "-1"),
-    ("float classes", lambda: sc.skce_test(CLASSES, [0.0, 1.0, 1.0, 0.0]), TypeError, "y", "float64"),
+    ("float classes", lambda: sc.skce_test(CLASSES, [0.0, 0.5, 1.0, 0.0]), TypeError, "y", "float64"),
     ("too few classes", lambda: sc.skce_test(CLASSES, [0, 1]), ValueError, "y", "(2,)"),
     ("one prediction of classes", lambda: sc.skce_test(sc.Categorical([[0.5, 0.5]]), [0]), ValueError, "y", "at least 2"),
     ("kernel on classes", lambda: sc.skce_test(CLASSES, [0, 1, 1, 0], target_kernel=K.Gaussian()), ValueError, "target_kernel", "for classes"),

@@ -11,7 +11,7 @@ from ._kccsd import kccsd, kccsd_test
 from ._kcsd import kcsd, kcsd_test, ksd_test
 from ._skce import SKCEResult, skce, skce_test
 from .coverage import Coverage, expected_coverage
-from .diagnosis import Diagnosis, diagnose
+from .diagnosis import ClassDiagnosis, Diagnosis, diagnose
 from .divergences import fisher_divergence, gfd, gram_matrix, kgfd, mmd, wasserstein
 from .predictions import (
     MALA,
@@ -47,6 +47,7 @@ __all__ = [
     "CalibrationResult",
     "Categorical",
     "CdfFunction",
+    "ClassDiagnosis",
     "CombinedResult",
     "Coverage",
     "Diagnosis",

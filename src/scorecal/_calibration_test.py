@@ -12,12 +12,13 @@ from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
 from .coordinates.normal_scores import in_normal_scores
 from .parallel.workers import Map
-from .predictions import AnyPredictions, Samplable
+from .predictions import AnyPredictions, Categorical, Samplable
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
 from .resampling.nulls import Simulate
 from .results import CombinedResult
 from .views import View, default_views
+from .views.classes import classes_test
 from .views.combine import shares_of
 from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
@@ -29,7 +30,7 @@ from .views.view import as_views
 
 @ignore_overflow
 def calibration_test(
-    predictions: AnyPredictions,
+    predictions: AnyPredictions | Categorical,
     y: Any,
     *,
     views: Sequence[View] | None = None,
@@ -53,10 +54,11 @@ def calibration_test(
 
     Parameters
     ----------
-    predictions : Predictions
-        n predictive distributions on R^d, as for `kccsd_test`.
+    predictions : Predictions or Categorical
+        n predictive distributions on R^d, as for `kccsd_test`, or on classes, which have views of their own: `views`,
+        `coordinates` and `estimator` are not for them.
     y : array_like, shape (n, d)
-        The n observed targets; (n,) for d = 1.
+        The n observed targets; (n,) for d = 1 and for classes.
     views : sequence of View, optional
         The views to use; `views.default_views(predictions)` by default.
     coordinates : callable, optional
@@ -72,9 +74,9 @@ def calibration_test(
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
         rows are few: n d up to 10,000 for Gaussians, 200 rows for others, and 100 for those that have scores only; of
         more than 100 rows, views that compare pairs are judged by signs. With `groups` or `horizon`, with another
-        estimator than "complete", and for posteriors of sbi it means signs. P-values by
-        signs of fewer than 50 rows are raised, but for Gaussians, since signs of few rows mistake skewness for bias.
-        `nulls.StudentT` is refused, since it is for one statistic.
+        estimator than "complete", and for posteriors of sbi it means signs. Classes are drawn up to
+        20,000 rows, with `horizon=1` as well. P-values by signs of fewer than 50 rows are raised, but for Gaussians,
+        since signs of few rows mistake skewness for bias. `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon
         As for `kccsd_test`. With `horizon`, 1 included, what views know of the locations and spreads of the predictions
         comes from rows up to their own, of the same group: in a random walk, say, later ones depend on its error. Two
@@ -136,7 +138,20 @@ def calibration_test(
     True
     >>> sc.calibration_test(sc.Gaussian(mean, 1.0), y, groups=patient, rng=0).rejects()
     False
+
+    Classes, with probabilities that are too extreme:
+
+    >>> logits = rng.normal(size=(300, 5))
+    >>> y = sc.Categorical(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)).sample(1, rng)[0]
+    >>> sure = sc.Categorical(np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True))
+    >>> sc.calibration_test(sure, y, rng=0).seen
+    ('over-confidence',)
     """
+    if isinstance(predictions, Categorical):
+        as_options(estimator, null, memory, workers, precision)
+        refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}
+        shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "rng": rng, "refused": refused}
+        return classes_test(predictions, y, n_resamples=n_resamples, null=null, **shared)
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     form = predictions

@@ -211,4 +211,4 @@ def _class_statistic(predictions: Categorical, y: Any, kernel: DistributionKerne
         function = ProductOfPairs((gram, Product(residuals, residuals)))
         return Statistic(function, residuals, {"distribution": bandwidth}, errors=residuals)
 
-    return of(residuals)._replace(recompute=lambda drawn: of(predictions.residuals(drawn))), how
+    return of(residuals)._replace(recompute=lambda drawn: of(predictions.residuals_of(drawn))), how

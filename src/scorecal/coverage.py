@@ -98,12 +98,12 @@ def expected_coverage(
 
     check_count("n_samples", n_samples, optional=True)
     generator = as_generator(rng)
-    predictions, y = in_normal_scores(predictions, y, generator)
-    targets = as_targets(y, predictions)
-    if n_samples is None and isinstance(predictions, Gaussian):
-        levels = _gaussian_levels(predictions, targets)
+    judged, y = in_normal_scores(predictions, y, generator)
+    targets = as_targets(y, judged)
+    if n_samples is None and isinstance(judged, Gaussian):
+        levels = _gaussian_levels(judged, targets)
     else:
-        levels = _sampled_levels(predictions, targets, n_samples or DEFAULT_N_SAMPLES, generator)
+        levels = _sampled_levels(judged, targets, n_samples or DEFAULT_N_SAMPLES, generator)
     # Over-confidence makes levels too large, and their distribution function falls below the diagonal.
     return Coverage(levels, float(kstest(levels, "uniform", alternative="less").pvalue), len(levels))
 

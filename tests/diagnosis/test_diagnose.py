@@ -316,8 +316,8 @@ def test_estimates_read_well():
 def test_what_is_no_prediction_is_refused():
     with pytest.raises(TypeError, match="`predictions` must be a batch of predictions"):
         sc.diagnose(3, [3.0])
-    with pytest.raises(TypeError, match="skce_test"):
-        sc.diagnose(sc.Categorical([[0.5, 0.5]] * 20), [0] * 20)
+    with pytest.raises(TypeError, match="`y` must hold classes"):
+        sc.diagnose(sc.Categorical([[0.5, 0.5]] * 20), [0.3] * 20)
 
 
 def test_noise_of_the_predictions_is_added_to_the_targets():

@@ -55,7 +55,9 @@ def rows_of(predictions: Any, y: Any, residuals: Array | None, whitening: tuple[
     """
     if isinstance(predictions, Categorical):  # classes are numbers by name only, and often equal
         errors = None if residuals is None else _host(residuals)
-        return Rows(_host(y)[:, None], errors, None, _host(predictions.probabilities), False, 0.0)
+        return Rows(
+            _host(predictions.class_numbers(y))[:, None], errors, None, _host(predictions.probabilities), False, 0.0
+        )
     given, moments = _location_and_sd(predictions, y)
     rounding = float(array_namespace(given).finfo(given.dtype).eps)
     targets, errors = _host(given), None if residuals is None else _host(residuals)

@@ -1,7 +1,8 @@
 """Sizes of errors of predictions, and where they occur."""
 
+from .class_result import ClassDiagnosis
 from .diagnose import diagnose
 from .result import Diagnosis
 from .tolerance import Tolerance
 
-__all__ = ["Diagnosis", "Tolerance", "diagnose"]
+__all__ = ["ClassDiagnosis", "Diagnosis", "Tolerance", "diagnose"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -10,11 +10,13 @@ from .._calibration_test import calibration_test
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
 from ..coordinates.normal_scores import in_normal_scores
-from ..predictions import AnyPredictions
+from ..predictions import AnyPredictions, Categorical
 from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
 from ..resampling.clusters import Clusters, clusters_of
 from ..results import CombinedResult
+from .class_result import ClassDiagnosis
+from .classes import diagnose_classes
 from .estimates import Direction, as_correlations, biases, correlations, marginal_ratios, ratios, worst_direction
 from .extremes import extreme_rows
 from .levels import level_sizes
@@ -29,6 +31,24 @@ _LEAST_ROWS = 10
 _ALIKE = 1e-9  # relative: what varies by less does so by rounding
 
 
+@overload
+def diagnose(
+    predictions: Categorical,
+    y: Any,
+    *,
+    covariates: Any = None,
+    names: Sequence[str] | None = None,
+    result: CombinedResult | None = None,
+    confidence_level: float = 0.95,
+    simultaneous: bool = True,
+    groups: Any = None,
+    horizon: int | None = None,
+    n_resamples: int = 999,
+    rng: Any = None,
+) -> ClassDiagnosis: ...
+
+
+@overload
 def diagnose(
     predictions: AnyPredictions,
     y: Any,
@@ -42,15 +62,31 @@ def diagnose(
     horizon: int | None = None,
     n_resamples: int = 999,
     rng: Any = None,
-) -> Diagnosis:
+) -> Diagnosis: ...
+
+
+def diagnose(
+    predictions: AnyPredictions | Categorical,
+    y: Any,
+    *,
+    covariates: Any = None,
+    names: Sequence[str] | None = None,
+    result: CombinedResult | None = None,
+    confidence_level: float = 0.95,
+    simultaneous: bool = True,
+    groups: Any = None,
+    horizon: int | None = None,
+    n_resamples: int = 999,
+    rng: Any = None,
+) -> Diagnosis | ClassDiagnosis:
     r"""Test whether predictions are calibrated and, if not, tell how they are wrong, by how much, and where.
 
     Parameters
     ----------
-    predictions : Predictions
+    predictions : Predictions or Categorical
         As for `calibration_test`.
     y : array_like, shape (n, d)
-        The n observed targets; (n,) for d = 1.
+        The n observed targets; (n,) for d = 1 and for classes.
     covariates : optional
         Numbers, dates or labels that divide rows into levels and regions: a data frame, a mapping from names to n
         values, or an array (n, q). Times with a time zone are taken in UTC. By default regions are those of the
@@ -79,7 +115,8 @@ def diagnose(
     -------
     Diagnosis
         With `statements`, `message`, `bias`, `confidence_ratio`, `correlations`, `levels`, `where`, `extremes` and
-        `within`; `print` it.
+        `within`; `print` it. Of classes, a `ClassDiagnosis` with `statements`, `message`, `accuracy`, `classes`,
+        `bins`, `calibration_error` and `temperature`.
 
     Notes
     -----
@@ -113,7 +150,30 @@ def diagnose(
     0.38 (0.26 to 0.51)
     >>> print(diagnosis.statements[0])
     y_1: over-confident, the true spread being 1.31 (1.23 to 1.40) times the claimed one.
+
+    A classifier that is too sure:
+
+    >>> logits = rng.normal(size=(1000, 3))
+    >>> y = sc.Categorical(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)).sample(1, rng)[0]
+    >>> sure = sc.Categorical(np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True))
+    >>> print(sc.diagnose(sure, y, rng=0).statements[0])
+    Over-confident: says 74 %, is right 59 % (55 % to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
     """
+    if isinstance(predictions, Categorical):
+        _check_result(result)
+        return diagnose_classes(
+            predictions,
+            y,
+            result=result,
+            confidence_level=confidence_level,
+            simultaneous=simultaneous,
+            groups=groups,
+            horizon=horizon,
+            covariates=covariates,
+            n_resamples=n_resamples,
+            rng=rng,
+            refused={"names": names},
+        )
     level = check_share("confidence_level", confidence_level)
     alpha = round(1.0 - level, 12)
     check_count("n_resamples", n_resamples)

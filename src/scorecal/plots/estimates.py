@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnosis import Diagnosis
+from ..diagnosis import ClassDiagnosis, Diagnosis
 from .style import GREY, MAIN, WARN, new_axes, trim
 
 
@@ -19,6 +19,8 @@ def plot_estimates(diagnosis: Diagnosis, *, ax: Any = None) -> Any:
     ax : two matplotlib axes, optional
         Where to draw; new ones by default. They are returned.
     """
+    if isinstance(diagnosis, ClassDiagnosis):
+        raise TypeError("`diagnosis` is of classes, which have no spread: use `plot_reliability`.")
     several = len(diagnosis.names) > 1
     names = [*diagnosis.names, *(["overall"] if several else [])]
     left, right = axes = new_axes(ax, 2, sharey=True, figsize=(8, 1.2 + 0.4 * len(names)))

@@ -1,21 +1,28 @@
 """Predictions of one of K classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_arrays, as_float, check_finite, has_values, like, to_numpy
+from .class_labels import as_labels, class_numbers
+
+_FEW = 32  # classes up to which draws compare with all edges at once
 
 
 @dataclass(frozen=True, eq=False)
 class Categorical:
-    """n predictions of one of K classes; targets are integers from 0 to K - 1.
+    """n predictions of one of K classes; targets are integers from 0 to K - 1, or labels where these are given.
 
     Parameters
     ----------
     probabilities : array_like, shape (n, K)
-        Non-negative, each row summing to one.
+        Non-negative, each row summing to one; of two classes both columns.
+    labels : sequence, optional
+        Labels of the K classes, text or numbers, in the order of the columns, such as `classifier.classes_`.
+    ordinal : bool
+        Whether the order of the columns means something, as for grades or stages.
 
     Examples
     --------
@@ -24,9 +31,13 @@ class Categorical:
     >>> predictions.residuals([0, 0])
     array([[ 0.1, -0.1],
            [ 0.8, -0.8]])
+    >>> sc.Categorical([[0.9, 0.1], [0.2, 0.8]], labels=["cat", "dog"]).class_numbers(["dog", "dog"])
+    array([1, 1])
     """
 
     probabilities: Array
+    labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
+    ordinal: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         (probabilities,) = as_arrays(probabilities=self.probabilities)
@@ -34,9 +45,16 @@ class Categorical:
             raise ValueError(
                 f"`probabilities` must have shape (n, K) with n and K at least 1, but has {tuple(probabilities.shape)}."
             )
+        if not isinstance(self.ordinal, bool):
+            raise TypeError(f"`ordinal` must be True or False, but is {self.ordinal!r}.")
         check_finite("probabilities", probabilities)
         check_sums_to_one("probabilities", probabilities)
         object.__setattr__(self, "probabilities", probabilities)
+        if self.labels is not None:
+            object.__setattr__(self, "labels", as_labels(self.labels, self.n_classes))
+
+    def __repr__(self) -> str:
+        return f"Categorical(n={self.n}, classes={self.n_classes}{', ordinal' if self.ordinal else ''})"
 
     @property
     def n(self) -> int:
@@ -46,30 +64,34 @@ class Categorical:
     def n_classes(self) -> int:
         return int(self.probabilities.shape[1])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the classes as text: their labels, or their numbers."""
+        return tuple(str(label) for label in (self.labels or range(self.n_classes)))
+
     def sample(self, n_samples: int, rng: Any = None) -> np.ndarray:
         """Drawn classes, integers of shape (n_samples, n)."""
-        edges = np.cumsum(to_numpy(self.probabilities), axis=1)
-        u = np.random.default_rng(rng).random((n_samples, self.n, 1)) * edges[:, -1:]
-        return np.asarray(np.sum(u >= edges[:, :-1], axis=2))
+        edges = np.cumsum(to_numpy(self.probabilities).astype(np.float64), axis=1)
+        u = np.random.default_rng(rng).random((n_samples, self.n)) * edges[:, -1]
+        if self.n_classes > _FEW:
+            rows = zip(edges[:, :-1], u.T, strict=True)
+            return np.stack([np.searchsorted(edge, row, side="right") for edge, row in rows], axis=1)
+        drawn = np.zeros(u.shape, dtype=np.int64)
+        for edge in edges[:, :-1].T:
+            drawn += u >= edge
+        return drawn
+
+    def class_numbers(self, y: Any) -> np.ndarray:
+        """Observed classes as integers from 0 to K - 1, from these, labels, or rows of zeros and a one: (n,)."""
+        return class_numbers(y, self.n, self.n_classes, self.labels)
 
     def residuals(self, y: Any) -> Array:
         """Observed classes `y` as one-hot rows, minus the probabilities: (n, K)."""
-        if not has_values(y):
-            raise TypeError("`y` must hold classes with known values, but has none while JAX is tracing.")
-        labels = np.asarray(to_numpy(y))
-        if labels.shape != (self.n,):
-            raise ValueError(
-                f"`y` must hold one class for each of the {self.n} predictions, but has shape {labels.shape}."
-            )
-        if labels.dtype.kind not in "iu":
-            raise TypeError(
-                f"`y` must hold classes as integers from 0 to {self.n_classes - 1}, but has dtype {labels.dtype}."
-            )
-        if labels.min() < 0 or labels.max() >= self.n_classes:
-            raise ValueError(
-                f"`y` must hold classes from 0 to {self.n_classes - 1}, but goes from {labels.min()} to {labels.max()}."
-            )
-        return like(np.eye(self.n_classes)[labels], self.probabilities) - self.probabilities
+        return self.residuals_of(self.class_numbers(y))
+
+    def residuals_of(self, numbers: np.ndarray) -> Array:
+        """As `residuals`, of classes by their numbers, such as drawn ones."""
+        return like(np.eye(self.n_classes)[numbers], self.probabilities) - self.probabilities
 
 
 def check_sums_to_one(name: str, weights: Array) -> None:

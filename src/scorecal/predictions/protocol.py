@@ -41,8 +41,10 @@ def check_predictions(name: str, predictions: Any) -> None:
     """Raise, with advice, unless the object is a batch of predictions on R^d."""
     if isinstance(predictions, type):
         raise TypeError(f"`{name}` must be a batch of predictions, but is the class {predictions.__name__} itself.")
-    if hasattr(predictions, "probabilities"):
-        raise TypeError(f"`{name}` of type Categorical predict classes and have no scores; use `skce_test`.")
+    if hasattr(predictions, "n_classes"):
+        raise TypeError(
+            f"`{name}` of type Categorical predict classes and have no scores; use `skce_test` or `calibration_test`."
+        )
     if not hasattr(predictions, "score") and (hasattr(predictions, "cdf_bounds") or hasattr(predictions, "ranked")):
         raise TypeError(
             f"`{name}` of type {type(predictions).__name__} have no scores, which are needed here; use "

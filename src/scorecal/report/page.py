@@ -5,7 +5,7 @@ from typing import Any
 
 from .._lib.text import html_text
 from ..coverage import Coverage
-from ..diagnosis import Diagnosis, Tolerance
+from ..diagnosis import ClassDiagnosis, Diagnosis, Tolerance
 from ..predictions import Predictions
 from ..results import CombinedResult
 from .sections import (
@@ -83,6 +83,10 @@ def report_html(
     >>> "Calibration is rejected" in html
     True
     """
+    if isinstance(diagnosis, ClassDiagnosis):
+        raise TypeError(
+            "`diagnosis` is of classes, for which there is no report yet: use `print(diagnosis)` and its `plot()`."
+        )
     unseen = [*result.cannot_see, *_NEVER_SEEN]
     parts = [
         *verdict_part(result, diagnosis, alpha, tolerance),

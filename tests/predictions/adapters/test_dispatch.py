@@ -55,7 +55,7 @@ def door_mistakes():
         (torch.distributions.StudentT(3.0, torch.asarray(LOC)), X, ValueError, "leave `x` out"),
         (sc.Gaussian(LOC, 1.0), X, ValueError, "is a batch of predictions already.* leave `x` out"),
         (NGBRegressor(), None, TypeError, r"give `model.pred_dist\(X\)`"),
-        (LogisticRegression(), X, TypeError, "but is a LogisticRegression"),
+        (LogisticRegression(), X, ValueError, "`model` is a LogisticRegression without `classes_`"),
         ((LOC, SHAPE), None, TypeError, r"is a tuple of numbers.*`sc.Gaussian\(mean, scale\)`"),
         (LOC, None, TypeError, r"is a ndarray of numbers.*`sc.Gaussian\(mean, scale\)`"),
         (torch.asarray(LOC), None, TypeError, r"is a Tensor of numbers.*`sc.Gaussian\(mean, scale\)`"),

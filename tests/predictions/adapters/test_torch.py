@@ -129,7 +129,7 @@ def test_the_whole_test_and_its_derivatives():
         (lambda: td.Normal(tensor(N, 3), 1.0), ValueError, r"wrap it: `Independent\(distribution, 1\)`"),
         (lambda: td.Normal(0.0, 1.0), ValueError, r"must have batch shape \(n,\)"),
         (lambda: td.LKJCholesky(3, tensor(N, positive=True)), ValueError, "event shape"),
-        (lambda: td.Categorical(logits=tensor(N, 3)), TypeError, "for classes use `Categorical`"),
+        (lambda: td.Categorical(logits=tensor(N, 2, 3)), ValueError, r"of classes must have batch shape \(n,\)"),
     ],
 )
 def test_refusals(make, error, message):

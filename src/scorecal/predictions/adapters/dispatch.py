@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from ..categorical import Categorical
 from ..protocol import Predictions
 
 
@@ -27,7 +28,9 @@ _KINDS = (  # order matters: sbi has distributions of torch, and models of NGBoo
     _Kind("scipy.stats", "", "scipy.from_scipy", "", "a frozen distribution of `scipy.stats`"),
     _Kind("ngboost", "", "ngboost.from_ngboost", "", "what `pred_dist(X)` of NGBoost returns"),
     _Kind("flowjax", "cond_shape", "flowjax.from_flowjax", "the conditions", "a distribution of flowjax"),
-    _Kind("sklearn", "predict", "sklearn.from_sklearn", "the inputs", "a Gaussian regressor of scikit-learn"),
+    _Kind("sklearn", "predict", "sklearn.from_sklearn", "the inputs",
+          "a Gaussian regressor or a classifier of scikit-learn"),
+    _Kind("", "predict_proba", "sklearn.from_sklearn", "the inputs", "a classifier with `predict_proba`"),
 )  # fmt: skip
 
 
@@ -39,7 +42,7 @@ def as_predictions(obj: Any, x: Any = None) -> Any:
     obj : object
         Predictions, which are returned as they are; a distribution of torch (zuko's flows included), numpyro or
         `scipy.stats`, or what `pred_dist(X)` of NGBoost returns; and, with `x`, a posterior of sbi, a conditional
-        distribution of flowjax, or a fitted regressor of scikit-learn or NGBoost.
+        distribution of flowjax, a fitted regressor of scikit-learn or NGBoost, or a classifier with `predict_proba`.
     x : array, shape (n, ...), optional
         Observations, conditions or inputs to predict for, one row for each prediction.
 
@@ -82,8 +85,8 @@ def as_predictions(obj: Any, x: Any = None) -> Any:
 
 
 def comes_from(obj: Any, package: str) -> bool:
-    """Return whether the class of `obj`, or a base class, is defined in `package`; import nothing."""
-    return any(f"{kind.__module__}.".startswith(f"{package}.") for kind in type(obj).__mro__)
+    """Return whether the class of `obj`, or a base class, is defined in `package`, "" for any; import nothing."""
+    return not package or any(f"{kind.__module__}.".startswith(f"{package}.") for kind in type(obj).__mro__)
 
 
 def _is_predictions(obj: Any) -> bool:
@@ -103,8 +106,8 @@ def _check_x(x: Any, needed: str, found: str) -> None:
         raise ValueError(f"{found}, which needs no `x`: leave `x` out.")
 
 
-def _call(kind: _Kind, obj: Any, x: Any) -> Predictions:
+def _call(kind: _Kind, obj: Any, x: Any) -> Predictions | Categorical:
     module, function = kind.function.split(".")
     adapter = getattr(import_module(f".{module}", __package__), function)
-    predictions: Predictions = adapter(obj, x) if kind.x else adapter(obj)
+    predictions: Predictions | Categorical = adapter(obj, x) if kind.x else adapter(obj)
     return predictions

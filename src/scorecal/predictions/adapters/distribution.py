@@ -67,6 +67,15 @@ def is_discrete(distribution: Any) -> bool:
         return False
 
 
+def check_batch_of_classes(distribution: Any) -> None:
+    """Raise unless it is a batch of n distributions on classes."""
+    batch = tuple(distribution.batch_shape)
+    if len(batch) != 1 or 0 in batch:
+        raise ValueError(
+            f"`distribution` of classes must have batch shape (n,), one row for each prediction, but has {batch}."
+        )
+
+
 def _check_shapes(batch: tuple[int, ...], event: tuple[int, ...], wrapped: str) -> None:
     if len(batch) == 1 and len(event) <= 1 and 0 not in batch + event:
         return

@@ -37,8 +37,7 @@ def from_ngboost(distribution: Any) -> Predictions | IntegerPredictions:
     # Attributes are looked up in the class and in `vars`: instances have every attribute, as None.
     if hasattr(kind, "class_probs"):
         raise TypeError(
-            "`distribution` predicts classes, which have no scores; use "
-            "`sc.Categorical(distribution.class_probs())` and `skce_test`."
+            "`distribution` predicts classes, which have no scores; use `sc.Categorical(distribution.class_probs())`."
         )
     if comes_from(distribution, "ngboost.distns.multivariate_normal"):
         covariance = distribution.cov

@@ -10,27 +10,29 @@ from array_api_compat import is_jax_array
 from ..._lib.arrays import Array
 from ..._lib.cached import cached_property
 from ..._lib.extras import needs
+from ..categorical import Categorical
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
 from .discrete import IntegerPredictions, from_log_prob
-from .distribution import BatchOfDistributions, check_distribution, is_discrete
+from .distribution import BatchOfDistributions, check_batch_of_classes, check_distribution, is_discrete
 
 
-def from_numpyro(distribution: Any) -> Predictions | IntegerPredictions:
+def from_numpyro(distribution: Any) -> Predictions | Categorical | IntegerPredictions:
     """Predictions from a `numpyro.distributions` object of batch shape (n,).
 
     Parameters
     ----------
     distribution : numpyro.distributions.Distribution
-        Batch shape (n,) and event shape (d,) or (). Tests map a bounded support to one without a boundary.
+        Batch shape (n,) and event shape (d,) or (). Tests map a bounded support to one without a boundary. Of discrete
+        ones, `Categorical` and `Bernoulli`.
 
     Returns
     -------
     Predictions
-        `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
-        automatic differentiation of `log_prob`. Discrete ones, such as `Poisson`, have no scores: the sums of their
-        probabilities serve the tests.
+        `Gaussian`, `GaussianMixture` or `Categorical` where it is one, with all their closed forms; otherwise scores
+        come from automatic differentiation of `log_prob`. Other discrete ones, such as `Poisson`, have no scores: the
+        sums of their probabilities serve the tests.
 
     Examples
     --------
@@ -46,6 +48,9 @@ def from_numpyro(distribution: Any) -> Predictions | IntegerPredictions:
         raise TypeError(
             f"`distribution` must be a `numpyro.distributions.Distribution`, but is a {type(distribution).__name__}."
         )
+    classes = _as_classes(distribution, kinds)
+    if classes is not None:
+        return classes
     check_distribution(distribution, "distribution.to_event(1)")
     if is_discrete(distribution):
         import jax
@@ -91,6 +96,17 @@ def _kinds() -> Any:
     except ImportError:
         raise needs("numpyro is not installed", "numpyro") from None
     return kinds
+
+
+def _as_classes(distribution: Any, kinds: Any) -> Categorical | None:
+    one_of_many = isinstance(distribution, kinds.CategoricalProbs | kinds.CategoricalLogits)
+    if not one_of_many and not isinstance(distribution, kinds.BernoulliProbs | kinds.BernoulliLogits):
+        return None
+    import jax
+
+    check_batch_of_classes(distribution)
+    p = distribution.probs
+    return Categorical(p if one_of_many else jax.numpy.stack([1.0 - p, p], axis=1))
 
 
 def _closed_form(distribution: Any, kinds: Any) -> Gaussian | GaussianMixture | None:

@@ -9,29 +9,31 @@ import numpy as np
 
 from ..._lib.arrays import Array
 from ..._lib.extras import needs
+from ..categorical import Categorical
 from ..gaussian import Gaussian
 from ..mixture import GaussianMixture
 from ..protocol import Predictions
 from .discrete import IntegerPredictions, from_log_prob
-from .distribution import BatchOfDistributions, check_distribution, is_discrete
+from .distribution import BatchOfDistributions, check_batch_of_classes, check_distribution, is_discrete
 
 ROWS_AT_ONCE = 16384
 
 
-def from_torch(distribution: Any) -> Predictions | IntegerPredictions:
+def from_torch(distribution: Any) -> Predictions | Categorical | IntegerPredictions:
     """Predictions from a `torch.distributions` object of batch shape (n,).
 
     Parameters
     ----------
     distribution : torch.distributions.Distribution
-        Batch shape (n,) and event shape (d,) or (); a `TransformedDistribution`, such as a flow, included.
+        Batch shape (n,) and event shape (d,) or (); a `TransformedDistribution`, such as a flow, included. Of discrete
+        ones, `Categorical`, `OneHotCategorical` and `Bernoulli`.
 
     Returns
     -------
     Predictions
-        `Gaussian` or `GaussianMixture` where it is one, with all their closed forms; otherwise scores come from
-        automatic differentiation of `log_prob`. Discrete ones, such as `Poisson`, have no scores: the sums of their
-        probabilities serve the tests.
+        `Gaussian`, `GaussianMixture` or `Categorical` where it is one, with all their closed forms; otherwise scores
+        come from automatic differentiation of `log_prob`. Other discrete ones, such as `Poisson`, have no scores: the
+        sums of their probabilities serve the tests.
 
     Examples
     --------
@@ -50,6 +52,9 @@ def from_torch(distribution: Any) -> Predictions | IntegerPredictions:
         )
     if isinstance(distribution, torch.distributions.VonMises):
         raise TypeError("`distribution` is VonMises, on a circle, which torch treats as a line; it has no score there.")
+    classes = _as_classes(distribution)
+    if classes is not None:
+        return classes
     check_distribution(distribution, "Independent(distribution, 1)")
     if is_discrete(distribution):
         return from_log_prob(distribution, torch.as_tensor)
@@ -110,6 +115,16 @@ def _torch() -> Any:
     except ImportError:
         raise needs("torch is not installed", "torch") from None
     return torch
+
+
+def _as_classes(distribution: Any) -> Categorical | None:
+    kinds = _torch().distributions
+    one_of_many = isinstance(distribution, kinds.Categorical | kinds.OneHotCategorical)
+    if not one_of_many and not isinstance(distribution, kinds.Bernoulli):
+        return None
+    check_batch_of_classes(distribution)
+    p = distribution.probs
+    return Categorical(p if one_of_many else _torch().stack([1.0 - p, p], dim=1))
 
 
 def _as_gaussian(distribution: Any) -> Gaussian | None:
