@@ -37,7 +37,7 @@ def from_quantiles(levels: Any, values: Any) -> "Quantiles":
     >>> levels = [0.05, 0.25, 0.5, 0.75, 0.95]
     >>> predictions = sc.from_quantiles(levels, scipy.stats.norm.ppf(levels, mean[:, None], 0.67))
     >>> sc.calibration_test(predictions, y, rng=0).seen
-    ('over-confident',)
+    ('over-confidence',)
     >>> [str(interval) for interval in predictions.intervals(y)]
     ['50 % interval holds 38 % (33 to 43 %)', '90 % interval holds 75 % (70 to 79 %)']
     """

@@ -49,8 +49,8 @@ def from_samples(draws: Any) -> "Samples":
     >>> predictions = sc.from_samples(mean + 0.7 * rng.normal(size=(300, 20)))
     >>> predictions
     Samples(n=300, dim=1, 20 members)
-    >>> sc.calibration_test(predictions, y, rng=0).seen
-    ('over-confident',)
+    >>> sc.calibration_test(predictions, y, rng=0).seen[0]
+    'over-confidence'
     """
     members = to_numpy(as_arrays(draws=draws)[0]).astype(np.float64)
     members = members[:, :, None] if members.ndim == 2 else members
