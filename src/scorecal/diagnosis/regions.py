@@ -75,7 +75,7 @@ def partitions_of(
         enough = np.flatnonzero((sizes >= least) & (sizes <= n - least))
         if len(enough):
             found.append(Partition(name, bins, [names[k] for k in enough], regions[enough]))
-        elif warn and n >= 2 * least:
+        elif warn and not (clusters is not None and clusters.ordered):  # whose times were not given as covariates
             warn_user(
                 f"`covariates`: no region of {name!r} has {math.ceil(least)} or more of the {n} rows inside, and as "
                 "many outside: the region that differs most is not looked for there."
