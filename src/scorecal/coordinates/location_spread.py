@@ -23,7 +23,8 @@ _FLOATS_AT_ONCE = 2**22
 _LINEAR, _LINEAR_AT_BASE = 1e-3, 0.5
 # For other scores, in units of the last fit: limits to a score (per root of d), the step and the curvature.
 _LARGEST, _FARTHEST, _FLATTEST, _STEEPEST = 5.0, 1.0, 0.25, 16.0
-_SETTLED = 0.05
+_SETTLED, _LOOSE = 0.05, 2.0
+_LEAST_KNOWN = 0.5  # of the points: from fewer finite scores no fit is made
 
 
 def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
@@ -89,16 +90,21 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
     places = like(nodes, reference)
     at_once = max(1, _FLOATS_AT_ONCE // (n * d))
     fitted, least = np.zeros(n, dtype=bool), np.full(n, np.inf)
-    before = (to_numpy(location), _size_of(roots), least)
+    before, kept = (to_numpy(location), _size_of(roots), least), (location, roots)
     for k in range(_N_ROUNDS):
         scores = []
         for start in range(0, len(nodes), at_once):
             some = places[start : min(start + at_once, len(nodes)), :]
             points = location + xp.permute_dims(full_product(roots, some.mT), (2, 0, 1))
-            scores.append(evaluate_score(predictions, points))
+            scores.append(evaluate_score(predictions, points, finite=False))
         share = 1.0 if k < _N_FULL_STEPS else 0.5
-        location, roots, fitted, off = _improve(nodes, xp.concat(scores), location, roots, _LINEAR, share)
-        least = np.minimum(least, off)
+        filled, known = _filled(nodes, xp.concat(scores), roots)
+        last = (location, roots)
+        location, roots, fitted, off = _improve(nodes, filled, location, roots, _LINEAR, share)
+        fitted &= known
+        better = xp.asarray(fitted & (off < least), device=device_of(reference))
+        kept = (xp.where(better[:, None], last[0], kept[0]), xp.where(better[:, None, None], last[1], kept[1]))
+        least = np.where(fitted, np.minimum(least, off), least)
         if np.all(off < _SETTLED):
             break
         if k % _PATIENCE == _PATIENCE - 1:
@@ -106,9 +112,29 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
             if np.all((off < _SETTLED) | ~_still_going(before, now)):
                 break
             before = now
+    # Of several modes, fits may go from one that holds all of them to one between them, where scores point away, and
+    # back: the best one counts.
+    back = ~fitted & (least < _LOOSE)
+    again = xp.asarray(back, device=device_of(reference))
+    location, roots = xp.where(again[:, None], kept[0], location), xp.where(again[:, None, None], kept[1], roots)
+    fitted = fitted | back
     found = xp.asarray(fitted, device=device_of(reference))
     location = xp.where(found[:, None], location, like(mean, reference))
     return location, xp.where(found[:, None, None], roots, like(root, reference)), fitted
+
+
+def _filled(nodes: np.ndarray, scores: Array, roots: Array) -> tuple[Array, np.ndarray]:
+    """Return scores (m, n, d) in which those that are not finite agree with the last fit, and rows with enough others.
+
+    A density may underflow far out, or a point be rounded to the boundary of a support: the other points tell.
+    """
+    xp = array_namespace(scores)
+    known = xp.all(xp.isfinite(scores), axis=2)  # (m, n)
+    enough = np.asarray(to_numpy(xp.sum(xp.astype(known, scores.dtype), axis=0))) > _LEAST_KNOWN * len(nodes)
+    if bool(xp.all(known)):
+        return scores, enough
+    expected = -xp.linalg.solve(roots.mT, like(nodes.T, scores) + xp.zeros_like(roots[:, :1, :1]))
+    return xp.where(known[..., None], scores, xp.permute_dims(expected, (2, 0, 1))), enough
 
 
 def _size_of(roots: Array) -> np.ndarray:

@@ -80,8 +80,8 @@ def describe(predictions: Any, kind: str = "") -> str:
 
 
 @ignore_overflow
-def evaluate_score(predictions: Predictions, y: Array) -> Array:
-    """Scores at `y`, checked, so that invalid scores do not end in a p-value."""
+def evaluate_score(predictions: Predictions, y: Array, *, finite: bool = True) -> Array:
+    """Scores at `y`, checked, so that invalid scores do not end in a p-value; without `finite`, some may be NaN."""
     scores = predictions.score(y)
     expected = (*y.shape[:-2], predictions.n, predictions.dim)
     if not is_array_api_obj(scores) or array_namespace(scores) is not array_namespace(y):
@@ -98,6 +98,8 @@ def evaluate_score(predictions: Predictions, y: Array) -> Array:
     check_real("predictions.score(y)", scores)
     if not xp.isdtype(scores.dtype, "real floating"):
         raise TypeError(f"`predictions.score` returned dtype {scores.dtype}; scores must be real floating numbers.")
+    if not finite:
+        return xp.astype(scores, xp.result_type(scores.dtype, y.dtype), copy=False)
     check_finite(
         "predictions.score(y)",
         scores,

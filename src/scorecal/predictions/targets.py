@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, like, to_numpy
+from .._lib.arrays import Array, array_namespace, as_arrays, check_finite, has_values, to_numpy
 from .._lib.warn import warn_user
 from .capabilities import Noised, Samplable, support_of
 from .categorical import Categorical
@@ -67,19 +67,9 @@ def drawn_targets(predictions: Any, n: int, n_draws: int, rng: np.random.Generat
             yield from array_namespace(draws).reshape(draws, (size, n, -1))
         else:
             draws = draw_samples(predictions, size, rng)
-            yield from (_moved_inside(draws[:, k, ...], support_of(predictions)) for k in range(size))
-
-
-def _moved_inside(draws: Array, support: Support | None) -> Array:
-    """Move draws that were rounded to an end of their interval to the nearest number inside of it."""
-    if not isinstance(support, Box):
-        return draws
-    xp = array_namespace(draws)
-    eps = float(xp.finfo(draws.dtype).eps)
-    low, high = (like(end, draws) + xp.zeros_like(draws) for end in (support.low, support.high))
-    least = low + xp.maximum(eps * xp.abs(low), float(xp.finfo(draws.dtype).smallest_normal) * xp.ones_like(low))
-    most = high - xp.maximum(eps * xp.abs(high), float(xp.finfo(draws.dtype).smallest_normal) * xp.ones_like(high))
-    return xp.where(draws < least, least, xp.where(draws > most, most, draws))
+            support = support_of(predictions)  # draws may be rounded to an end of it
+            each = (draws[:, k, ...] for k in range(size))
+            yield from (support.moved_inside(part) for part in each) if isinstance(support, Box) else each
 
 
 def check_inside(y: Array, support: Support) -> None:

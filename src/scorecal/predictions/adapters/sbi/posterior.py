@@ -11,7 +11,7 @@ from ...._lib.arrays import Array
 from ...._lib.extras import needs
 from ...capabilities import Prior
 from ...protocol import Predictions, describe
-from ...supports import Support
+from ...supports import Box, Support
 from ..torch import ROWS_AT_ONCE, seeded
 from .density import log_densities
 from .prior import as_prior
@@ -113,8 +113,10 @@ class SbiPosterior:
 
         points = theta.broadcast_to(*theta.shape[:-2], self.n, self.dim).reshape(-1, self.n, self.dim)
         values, slopes = [], []
-        for part in points.detach().to(self.x.dtype).split(max(1, ROWS_AT_ONCE // self.n)):
-            inside = self._inside(part)
+        for given in points.detach().split(max(1, ROWS_AT_ONCE // self.n)):
+            inside, part = self._inside(given), given.to(self.x.dtype)
+            if isinstance(self.support, Box):  # fewer digits may round it to the boundary
+                part = self.support.moved_inside(part)
             with torch.enable_grad():
                 part = part.requires_grad_()
                 value = self.log_densities(part)
