@@ -82,80 +82,9 @@ class Box:
     def moved_inside(self, y: Array) -> Array:
         """Return points with those on an end of their interval, or beyond, at the nearest number inside of it."""
         xp = array_namespace(y)
-        info = xp.finfo(y.dtype)
-        ends = (np.asarray(end, dtype=np.float64) for end in (self.low, self.high))
-        eps, least_step = float(info.eps), float(info.smallest_normal)
-        steps = [np.where(np.isfinite(end), np.maximum(eps * np.abs(end), least_step), 0.0) for end in ends]
+        eps, least_step = (float(getattr(xp.finfo(y.dtype), name)) for name in ("eps", "smallest_normal"))
+        steps = [np.maximum(eps * np.abs(_or_zero(end)), least_step) for end in (self.low, self.high)]
         least, most = (like(end, y) + xp.zeros_like(y) for end in (self.low + steps[0], self.high - steps[1]))
-        return xp.where(y < least, least, xp.where(y > most, most, y))
-
-    def inverse(self, y: Array) -> Array: ...
-
-    def forward(self, z: Array) -> Array: ...
-
-    def carry(self, z: Array, scores: Array) -> Array:
-        """Scores of z, from `scores` at y = forward(z)."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Box:
-    """Box low < y < high in every dimension, mapped by a logit, or by a logarithm where one end is infinite.
-
-    Parameters
-    ----------
-    low, high : float or array_like, shape (d,) or (n, d)
-        Ends, which may be infinite, and may differ between predictions.
-
-    Examples
-    --------
-    >>> import numpy as np, scorecal as sc
-    >>> box = sc.coordinates.Box(0.0, [1.0, np.inf])
-    >>> box.inverse(np.asarray([[0.5, 1.0]]))
-    array([[0., 0.]])
-    """
-
-    low: Any = -np.inf
-    high: Any = np.inf
-
-    def __post_init__(self) -> None:
-        low, high = np.broadcast_arrays(np.asarray(self.low, np.float64), np.asarray(self.high, np.float64))
-        if low.ndim > 2 or not np.all(low < high):
-            raise ValueError(
-                f"`low` must be below `high`, numbers or of shape (d,) or (n, d), but they are {low} and {high}."
-            )
-        if low.ndim == 2 and np.all((low == low[:1]) & (high == high[:1])):
-            low, high = low[0], high[0]
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-
-    def __repr__(self) -> str:
-        if self.low.ndim == 2:
-            return f"Box({self.low.shape[0]} rows of ends)"
-        low, high = (np.array2string(end, separator=", ", threshold=6, edgeitems=2) for end in (self.low, self.high))
-        return f"Box({low}, {high})"
-
-    def check(self, n: int, dim: int) -> int:
-        if self.low.ndim and self.low.shape[-1] not in (1, dim):
-            raise ValueError(f"`low` and `high` have dimension {self.low.shape[-1]}, but the targets have {dim}.")
-        if self.low.ndim == 2 and self.low.shape[0] != n:
-            raise ValueError(f"`low` and `high` have {self.low.shape[0]} rows, but there are {n} predictions.")
-        return dim
-
-    def contains(self, y: Array) -> Array:
-        xp = array_namespace(y)
-        return xp.all((y > like(self.low, y)) & (y < like(self.high, y)), axis=-1)
-
-    def moved_inside(self, y: Array) -> Array:
-        """Return points with those on an end of their interval, or beyond, at the nearest number inside of it."""
-        xp = array_namespace(y)
-        info = xp.finfo(y.dtype)
-        low, high = (like(end, y) + xp.zeros_like(y) for end in (self.low, self.high))
-        step = [
-            xp.maximum(float(info.eps) * xp.abs(end), float(info.smallest_normal) * xp.ones_like(y))
-            for end in (low, high)
-        ]
-        least, most = low + step[0], high - step[1]
         return xp.where(y < least, least, xp.where(y > most, most, y))
 
     def inverse(self, y: Array) -> Array:
@@ -199,6 +128,10 @@ class Box:
         """Distance exp(z) from the only finite end; 1 in other dimensions."""
         _, _, from_low, from_high = self._ends(z)
         return array_namespace(z).exp(_if(from_low ^ from_high, z))
+
+
+def _or_zero(ends: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(ends), ends, 0.0)
 
 
 def _if(condition: Array, value: Array) -> Array:
