@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import scorecal as sc
-from scorecal.coordinates.location_spread import location_and_spread
 from scorecal.coordinates.locate import locate
+from scorecal.coordinates.location_spread import location_and_spread
 
 inference = pytest.importorskip("sbi.inference")
 N = 100
