@@ -14,6 +14,7 @@ import numpy as np
 _NUMBERS_AT_ONCE = 2**23
 _LEAN = 1.5  # skewness in data is smaller than that of their distribution, where this is large
 _MANY_DIGITS = 1000.0  # larger numbers are told with a power of ten
+_NARROW = 0.1  # intervals have one more digit: their ends must not be rounded to what is right
 _MARGIN = 1e-6  # relative: rounding must not shut out what an interval was widened to contain
 
 
@@ -31,7 +32,8 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         if not math.isfinite(self.value):
             return "cannot be estimated"
-        value, low, high = (f"{each:.2f}" if abs(each) < _MANY_DIGITS else f"{each:.3g}" for each in self)
+        digits = 3 if self.high - self.low < _NARROW else 2
+        value, low, high = (f"{each:.{digits}f}" if abs(each) < _MANY_DIGITS else f"{each:.3g}" for each in self)
         return f"{value} ({low} to {high})"
 
 
