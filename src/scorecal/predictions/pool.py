@@ -66,16 +66,16 @@ class Pool:
         return np.asarray(self.location + self.spread * normal_quantiles(below, at, generator))
 
     def summaries(self, y: np.ndarray, rows: slice = _ALL) -> np.ndarray:
-        """Normal scores of summaries of targets (rows, d) among those of their pools, and their squares, (rows, q).
+        """Normal scores of summaries of targets (..., rows, d) among their pools, and their squares, (..., rows, q).
 
         Summaries are the mean, the spread and the largest of all dimensions, and the distance from the others of the
         pool (Allen, Ziegel, Ginsbourger 2024). All have mean zero if each of the pool may be the target.
         """
         from scipy.special import ndtr
 
-        share = ndtr((y[:, 0] - self.location[rows, 0]) / self.spread[rows, 0])
+        share = ndtr((y[..., 0] - self.location[rows, 0]) / self.spread[rows, 0])
         k = np.minimum(np.floor(share * self._sizes[rows]), self._sizes[rows] - 1.0).astype(int)
-        here = np.arange(len(y))
+        here = np.arange(y.shape[-2])
         return np.asarray(self._summaries[rows][here, self._order[rows][here, k], :])
 
     @cached_property

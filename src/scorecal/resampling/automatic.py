@@ -7,13 +7,13 @@ cost little more than the statistic itself. docs/which_null.md has the measured 
 from typing import Any
 
 from ..coordinates.chains import can_be_moved
-from ..predictions import Gaussian, Noised, Samplable
+from ..predictions import Gaussian, Noised, Pool, Samplable
 from .estimators import Complete, Estimator
 from .nulls import Null, RandomSigns, Simulate
 
 # Sizes up to which simulation takes at most some 30 times as long as signs: numbers n d for Gaussians, which need no
 # scores, and rows for other predictions.
-_MOST_NUMBERS_OF_GAUSSIANS, MOST_ROWS = 10**4, 200
+_MOST_NUMBERS_OF_GAUSSIANS, _MOST_NUMBERS_OF_POOLS, MOST_ROWS = 10**4, 6000, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
 _MOST_FOR_COMPLETE = 20_000
@@ -44,7 +44,15 @@ def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool 
         return RandomSigns()
     if isinstance(predictions, Gaussian):
         return Simulate(_SEED) if n * predictions.dim <= _MOST_NUMBERS_OF_GAUSSIANS else RandomSigns()
-    return Simulate() if n <= MOST_ROWS else RandomSigns()
+    return Simulate() if n <= most_rows(predictions) else RandomSigns()
+
+
+def most_rows(predictions: Any) -> int:
+    """Return up to how many rows draws from predictions that are no Gaussians are worth their time.
+
+    Draws from pools are ranks, and need no scores.
+    """
+    return max(MOST_ROWS, _MOST_NUMBERS_OF_POOLS // predictions.dim) if isinstance(predictions, Pool) else MOST_ROWS
 
 
 def can_draw_largest(predictions: Any, n: int, n_resamples: int) -> bool:

@@ -11,7 +11,7 @@ from .._inference import infer_all
 from .._lib.arrays import array_namespace
 from ..coordinates import Coordinates
 from ..resampling import ComputeOptions, RandomSigns
-from ..resampling.automatic import MOST_ROWS, can_draw_largest, draws_per_resample, pairs_by_signs, raise_of_signs
+from ..resampling.automatic import can_draw_largest, draws_per_resample, most_rows, pairs_by_signs, raise_of_signs
 from ..resampling.estimators import Complete
 from ..resampling.laws import Law
 from ..resampling.nulls import Simulate
@@ -136,7 +136,7 @@ def _by_null(
         return [(options, views)]
     by_signs = replace(options, null=RandomSigns())
     drawn = [view for view in views if stacks(view) and not view.noise]
-    if not drawn or (n > MOST_ROWS and _redraw(subject, drawn, options).tabulated is None):
+    if not drawn or (n > most_rows(subject.predictions) and _redraw(subject, drawn, options).tabulated is None):
         return [(by_signs, subject.for_signs(views))]
     others = [view for view in views if view not in drawn]
     return [(options, drawn), (by_signs, subject.for_signs(others))]

@@ -34,6 +34,7 @@ from .frame import N_NOISE_DRAWS, ViewFrame, noise_source
 from .normal_draws import NormalDraws, normal_draws
 from .row_kernels import is_linear
 from .row_sums import sums_of_stack
+from .summaries import Summaries
 from .view import FrameFeatures, RowKernel, Shares, View
 
 _FLOATS_AT_ONCE = 2**18  # few enough for the features of a view to stay in the cache
@@ -140,6 +141,8 @@ class Stack:
         frame = self.frames[view.noise]
         if isinstance(view.target_kernel, Shares):
             return view.target_kernel.used(frame, frame.stacked_surplus)
+        if isinstance(view.target_kernel, Summaries):
+            return view.target_kernel.of_stack(frame)
         targets, scores, shares = frame.stacked_at(view.coordinates, self.size)
         xp = array_namespace(targets)
         points, slopes = (xp.reshape(part, (-1, part.shape[-1])) for part in (targets, scores))
@@ -154,7 +157,7 @@ def stacks(view: View) -> bool:
         return True
     if not view.finite_rank or (isinstance(between, RowKernel) and not is_linear(between)):
         return False
-    return isinstance(kernel, Shares) or not isinstance(kernel, FrameFeatures)
+    return isinstance(kernel, Shares | Summaries) or not isinstance(kernel, FrameFeatures)
 
 
 def _redrawn(

@@ -15,3 +15,8 @@ class Summaries:
         """Return features (rows, q), whose mean is zero if members and target may be exchanged."""
         pool: Any = frame.predictions
         return like(pool.summaries(to_numpy(frame.targets[0, rows, :]), rows), frame.targets)
+
+    def of_stack(self, frame: ViewFrame) -> Array:
+        """Return features (size, n, q) of drawn targets (size, n, d)."""
+        pool: Any = frame.predictions
+        return like(pool.summaries(to_numpy(frame.targets)), frame.targets)
