@@ -89,7 +89,7 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
     roots = xp.broadcast_to(like(root, reference), (n, d, d))
     places = like(nodes, reference)
     at_once = max(1, _FLOATS_AT_ONCE // (n * d))
-    fitted, least = np.zeros(n, dtype=bool), np.full(n, np.inf)
+    fitted, least, best = np.zeros(n, dtype=bool), np.full(n, np.inf), np.full(n, np.inf)
     before, kept = (to_numpy(location), _size_of(roots), least), (location, roots)
     for k in range(_N_ROUNDS):
         scores = []
@@ -102,9 +102,9 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
         last = (location, roots)
         location, roots, fitted, off = _improve(nodes, filled, location, roots, _LINEAR, share)
         fitted &= known
-        better = xp.asarray(fitted & (off < least), device=device_of(reference))
+        better = xp.asarray(fitted & (off < best), device=device_of(reference))
         kept = (xp.where(better[:, None], last[0], kept[0]), xp.where(better[:, None, None], last[1], kept[1]))
-        least = np.where(fitted, np.minimum(least, off), least)
+        best, least = np.where(fitted, np.minimum(best, off), best), np.minimum(least, off)
         if np.all(off < _SETTLED):
             break
         if k % _PATIENCE == _PATIENCE - 1:
@@ -114,7 +114,7 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
             before = now
     # Of several modes, fits may go from one that holds all of them to one between them, where scores point away, and
     # back: the best one counts.
-    back = ~fitted & (least < _LOOSE)
+    back = ~fitted & (best < _LOOSE)
     again = xp.asarray(back, device=device_of(reference))
     location, roots = xp.where(again[:, None], kept[0], location), xp.where(again[:, None, None], kept[1], roots)
     fitted = fitted | back
