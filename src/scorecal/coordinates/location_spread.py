@@ -13,7 +13,7 @@ from array_api_compat import is_array_api_obj
 from .._lib.arrays import Array, array_namespace, check_finite, check_real, device_of, full_product, like, to_numpy
 from .._lib.linalg import symmetric_root, times
 from .._lib.warn import warn_user
-from ..predictions import HasMoments, Predictions, Scores, draw_samples, evaluate_score, prior_of
+from ..predictions import HasMoments, Predictions, Scores, draw_samples, evaluate_score, prior_of, spread_of
 
 _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
 _N_FULL_STEPS, _PATIENCE = 6, 6  # rounds before steps are halved, since full ones may oscillate; rounds between checks
@@ -50,9 +50,10 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
 def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
     """Return means and covariances; None if there are none, or infinite ones (then scores can be fitted instead)."""
     n, d = predictions.n, predictions.dim
-    if not isinstance(predictions, HasMoments):
+    found = spread_of(predictions)
+    if not isinstance(predictions, HasMoments) and found is None:
         return None
-    found = predictions.moments()
+    found = _of_draws(found) if is_array_api_obj(found) else found or predictions.moments()
     if not isinstance(found, tuple) or len(found) != 2:
         raise TypeError(f"`predictions.moments()` must return means and covariances, but gave {type(found).__name__}.")
     for part in found:
@@ -72,6 +73,14 @@ def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | N
         raise ValueError("`predictions.moments()` must return positive variances, but some are zero or less.")
     check_finite("predictions.moments()", mean)
     return mean, covariance
+
+
+def _of_draws(draws: Array) -> tuple[Array, Array]:
+    """Means and covariances of draws (m, n, d)."""
+    xp = array_namespace(draws)
+    mean = xp.mean(draws, axis=0)
+    gaps = xp.permute_dims(draws - mean, (1, 0, 2))
+    return mean, full_product(gaps.mT, gaps) / (draws.shape[0] - 1)
 
 
 def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
-from ..predictions import Box, HasMoments, Predictions, Samplable, Scores, Simplex, describe, evaluate_score, prior_of
+from ..predictions import (
+    Box,
+    HasMoments,
+    Predictions,
+    Samplable,
+    Scores,
+    Simplex,
+    describe,
+    evaluate_score,
+    prior_of,
+    spread_of,
+)
 from .identity import Moved
 
 
@@ -102,6 +113,12 @@ class Mapped:
     def score(self, z: Array) -> Array:
         """Scores at `z`, broadcast against (n, dim)."""
         return self.bijection.carry(z, self.predictions.score(self.bijection.forward(z)))
+
+    @property
+    def spread_of(self) -> Any:
+        """Draws in the new coordinates; means and covariances are those of unbounded predictions, whose map is one."""
+        found = spread_of(self.predictions)
+        return found if found is None or isinstance(found, tuple) else self.bijection.inverse(found)
 
     @property
     def prior(self) -> Mapped | None:

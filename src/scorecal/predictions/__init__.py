@@ -19,6 +19,7 @@ from .capabilities import (
     Rankable,
     Samplable,
     prior_of,
+    spread_of,
     support_of,
 )
 from .categorical import Categorical
@@ -98,5 +99,6 @@ __all__ = [
     "held_array",
     "prior_of",
     "same_support",
+    "spread_of",
     "support_of",
 ]

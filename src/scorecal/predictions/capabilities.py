@@ -113,6 +113,11 @@ def prior_of(predictions: Any) -> Prior | None:
     return getattr(predictions, "prior", None)
 
 
+def spread_of(predictions: Any) -> Any:
+    """Return draws (m, n, dim), or means and covariances, that tell where predictions without moments lie, if any."""
+    return getattr(predictions, "spread_of", None)
+
+
 def support_of(predictions: Any) -> Support | None:
     """Return the `support` that the predictions declare; None stands for all of R^dim. Raise if it is no support."""
     return bounded_support(getattr(predictions, "support", None))

@@ -53,3 +53,27 @@ def test_points_of_the_fit_stay_inside_the_support_in_single_precision(trained):
     edge = torch.full((1, N, 2), 1.0 - 1e-12, dtype=torch.float64)
     assert torch.all(torch.isfinite(predictions.score(edge)))
     assert torch.all(torch.isnan(predictions.score(edge + 1e-6)))
+
+
+def test_moments_may_come_from_draws(trained):
+    """In the coordinates of the test; all rows have a spread, and none is fitted."""
+    predictions, truth = trained
+    given = sc.from_sbi(predictions.posterior, predictions.x, moments=200)
+    located = locate(None, given, truth, np.random.default_rng(0))
+    mean, covariance, unfitted = location_and_spread(located.predictions, located.targets)
+    assert not np.any(unfitted)
+    draws = given.sample(2000, 1)
+    mapped = torch.log1p(draws) - torch.log1p(-draws)
+    error = torch.sqrt(torch.var(mapped, dim=0) / 200)
+    assert torch.mean((torch.abs(torch.mean(mapped, dim=0) - mean) < 4.0 * error).double()) > 0.98
+    assert np.mean(np.asarray(torch.diagonal(covariance, dim1=1, dim2=2) / torch.var(mapped, dim=0)) < 2.0) > 0.9
+    assert 0.0 < sc.calibration_test(given, truth, n_resamples=99, rng=0).pvalue <= 1.0
+
+
+def test_moments_that_make_no_sense_are_refused(trained):
+    predictions, _ = trained
+    pair = (torch.zeros(N, 2), torch.eye(2).expand(N, 2, 2))
+    with pytest.raises(ValueError, match="must be a number of draws where the prior is bounded"):
+        sc.from_sbi(predictions.posterior, predictions.x, moments=pair)
+    with pytest.raises(ValueError, match="`moments` must be an integer of at least 6"):
+        sc.from_sbi(predictions.posterior, predictions.x, moments=2)

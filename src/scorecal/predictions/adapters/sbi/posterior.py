@@ -2,14 +2,15 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...._lib.arrays import Array
+from ...._lib.checks import check_count
 from ...._lib.extras import needs
-from ...capabilities import Prior
+from ...capabilities import Prior, Samplable
 from ...protocol import Predictions, describe
 from ...supports import Box, Support
 from ..torch import ROWS_AT_ONCE, seeded
@@ -17,10 +18,11 @@ from .density import log_densities
 from .prior import as_prior
 from .vector_field import noised_posterior
 
+_SEED = 0  # of draws for moments: coordinates must not depend on `rng`
 _MOST_ROUNDS = 1000  # of draws, as long as some fall outside the prior's support
 
 
-def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Predictions:
+def from_sbi(posterior: Any, x: Any, *, moments: Any = None, noise_level: float | None = None) -> Predictions:
     """Predictions from a posterior of sbi, at a batch of observations.
 
     The targets are the parameters that the observations were simulated from.
@@ -31,6 +33,10 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
         What `build_posterior` returns for NPE, NLE, NRE, NPSE or FMPE, with any sampler, or an ensemble.
     x : tensor, shape (n, ...)
         One observation for each prediction.
+    moments : int or pair of arrays, optional
+        Where each posterior lies and how wide it is, which else is fitted to its scores: means (n, d) and covariances
+        (n, d, d), for priors without a boundary, or a number of draws to estimate them from, in the coordinates of the
+        test. Draws from MCMC posteriors take their time.
     noise_level : float, optional
         For NPSE and FMPE only: standard deviation of the noise at which the posterior is tested, in units of the
         prior's (their geometric mean over dimensions); by default 0.3. These methods learn scores of the posterior plus
@@ -67,6 +73,8 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     """
     _check_posterior(posterior)
     if hasattr(posterior.potential_fn, "vector_field_estimator"):
+        if moments is not None:
+            raise ValueError("`moments` are for posteriors with a density; those of a vector field are known.")
         return noised_posterior(posterior, x, 0.3 if noise_level is None else noise_level)
     if noise_level is not None:
         raise ValueError(f"`noise_level` is for NPSE and FMPE; a {type(posterior).__name__} has a density.")
@@ -74,8 +82,12 @@ def from_sbi(posterior: Any, x: Any, *, noise_level: float | None = None) -> Pre
     densities, base = log_densities(posterior, x), as_prior(prior)
     _check_ensemble(posterior, base)
     if densities.sample is None:
-        return SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
-    return SbiDirectPosterior(posterior, densities.x, densities.dim, densities.evaluate, base, densities.sample)
+        found = SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
+    else:
+        found = SbiDirectPosterior(
+            posterior, densities.x, densities.dim, densities.evaluate, base, draw=densities.sample
+        )
+    return found if moments is None else replace(found, spread_of=_spread_of(found, moments))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +99,7 @@ class SbiPosterior:
     dim: int
     log_densities: Callable[[Array], Array]  # of theta (m, n, dim), up to a constant: (m, n)
     prior: Prior | None
+    spread_of: Array | tuple[Array, Array] | None = None  # draws (m, n, dim), or means and covariances
     slow_to_sample: ClassVar[bool] = True
 
     @property
@@ -140,7 +153,7 @@ class SbiPosterior:
 class SbiDirectPosterior(SbiPosterior):
     """Predictions from a posterior of sbi whose network can be sampled, as that of NPE."""
 
-    draw: Callable[[int, Array], Array]  # (m, rows, dim), also outside the support
+    draw: Callable[[int, Array], Array] = field(kw_only=True)  # (m, rows, dim), also outside the support
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws (n_samples, n, dim) inside the support, from torch's global generator, seeded and then restored."""
@@ -165,6 +178,26 @@ class SbiDirectPosterior(SbiPosterior):
             f"{np.mean(missing > 0):.2%} of the rows lack draws inside it. Likely causes: too little training, or "
             'observations unlike those of the training. `null="signs"` needs no draws.'
         )
+
+
+def _spread_of(predictions: SbiPosterior, moments: Any) -> Array | tuple[Array, Array]:
+    """Return means and covariances as they were given, or so many draws."""
+    if isinstance(moments, tuple | list):
+        if predictions.support is not None:
+            raise ValueError(
+                "`moments` must be a number of draws where the prior is bounded: tests map the parameters, and means "
+                "and covariances before that do not tell those after it."
+            )
+        mean, covariance = moments
+        return mean, covariance
+    check_count("moments", moments, 2 * predictions.dim + 2, also=", or means and covariances")
+    if isinstance(predictions, Samplable):
+        return predictions.sample(moments, _SEED)
+    import torch
+
+    with seeded(_SEED):
+        draws = predictions.posterior.sample_batched((moments,), x=predictions.x, show_progress_bars=False)
+    return torch.as_tensor(draws).detach()
 
 
 def _check_ensemble(posterior: Any, prior: Prior | None) -> None:
