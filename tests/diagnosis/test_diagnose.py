@@ -135,7 +135,7 @@ def test_what_cannot_be_told_says_so():
         assert "nan" not in str(found)
     exact = sc.diagnose(sc.Gaussian(mean, 1.0), np.stack([mean[:, 0], y[:, 1]], 1), rng=0)
     assert exact.confidence_ratio[0] == Estimate(0.0, 0.0, 0.0)
-    assert "y_1: under-confident, the true spread being 0.00 (0.00 to 0.00) times the claimed one." in exact.message
+    assert "y_1: under-confident, the true spread being 0.000 (0.000 to 0.000) times the claimed one." in exact.message
     assert "nan" not in exact.message
 
 

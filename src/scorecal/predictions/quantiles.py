@@ -39,7 +39,7 @@ def from_quantiles(levels: Any, values: Any) -> "Quantiles":
     >>> sc.calibration_test(predictions, y, rng=0).seen
     ('over-confidence',)
     >>> [str(interval) for interval in predictions.intervals(y)]
-    ['50 % interval holds 38 % (33 to 43 %)', '90 % interval holds 75 % (70 to 79 %)']
+    ['50 % interval holds 34 % (30 to 39 %)', '90 % interval holds 71 % (67 to 76 %)']
     """
     levels, values = (to_numpy(part).astype(np.float64) for part in as_arrays(levels=levels, values=values))
     if levels.ndim != 1 or len(levels) < 2:
