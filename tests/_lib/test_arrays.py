@@ -31,7 +31,6 @@ NUMPY_ONLY = {
     "views/normal_draws.py",
     "views/second_moments.py",
 }
-NUMPY_ONLY |= {"copies.py", "normal_draws.py", "oracle.py", "rows.py", "serial.py", "simultaneous.py"}
 N = 60
 
 
