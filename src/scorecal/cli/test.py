@@ -27,136 +27,20 @@ from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
 from .as_json import as_json
 from .files import source_of
-from .forms import quantile
 from .memory import check_draws
-from .options import MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
+from .options import MOST_DRAWS
 from .order import horizon_of, rows_in_words
 from .output import complain, say
 from .read import Input, read
 from .table import InputError
+from .test_options import add_test_options
 from .tolerance import tolerance_of
 from .words import in_options
-
-_EXAMPLES = """examples:
-  scorecal test forecasts.csv --mean mu --std sigma --target observed
-  scorecal test demand.csv --quantiles 0.05:q05 0.5:q50 0.95:q95 --target sold
-  scorecal test ensemble.csv --samples m1..m50 --target observed
-  scorecal test calls.csv --count --mean expected --target calls
-  scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
-  scorecal test patients.csv --mean mu --std sigma --target observed --group patient
-  scorecal test stations.csv --mean mu --std sigma --target observed --group station --time day --horizon 6
-  scorecal test forecasts.parquet --mean lon lat --covariance c11 c12 c22 --target x y
-  gunzip -c forecasts.csv.gz | scorecal test - --mean mu --std sigma --target observed --drop-missing
-  scorecal test scores.npz --json
-  scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
-  scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
-  scorecal test millions.parquet --mean mu --std sigma --target observed --tolerate-bias 0.05 --tolerate-spread 1.05
-
-exit status: 0 done, 1 rejected (with --fail-on-rejection), or not shown to be within the tolerance
-(with --tolerate-bias or --tolerate-spread: beyond it, or too few rows to tell), 2 bad input or
-output that cannot be written, 3 a defect of ours"""
 
 
 def add_test(commands: Any) -> None:
     """Add the command `test` to the parser."""
-    parser = commands.add_parser(
-        "test",
-        help="test the predictions in a file",
-        description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
-        "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
-        "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).\n"
-        "A CSV file may be compressed (.csv.gz); - reads one from standard input.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, or - for standard input")
-    parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
-    parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
-    parser.add_argument(
-        "--covariance",
-        nargs="+",
-        default=[],
-        metavar="COL",
-        help="in place of --std: the upper triangle of predicted covariances, row by row (c11 c12 c22), or all of it",
-    )
-    parser.add_argument(
-        "--quantiles",
-        nargs="+",
-        default=[],
-        type=quantile,
-        metavar="LEVEL:COL",
-        help="in place of means: predicted quantiles, such as 0.05:q05 0.5:q50 0.95:q95",
-    )
-    parser.add_argument(
-        "--samples",
-        nargs="+",
-        default=[],
-        metavar="COL",
-        help="in place of means: members of an ensemble, or other draws, such as m1 m2 m3 or m1..m50",
-    )
-    parser.add_argument(
-        "--count",
-        action="store_true",
-        help="targets are counts: Poisson with --mean, negative binomial with --mean and --variance",
-    )
-    parser.add_argument("--variance", nargs="+", default=[], metavar="COL", help="predicted variances of counts")
-    parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
-    parser.add_argument(
-        "--by",
-        nargs="+",
-        default=[],
-        metavar="COL",
-        help="columns that errors may follow, which the test looks for and by which regions are shown: numbers, dates "
-        "(2024-01-31) or labels; COL:label takes numbers as labels (optional)",
-    )
-    parser.add_argument(
-        "--drop-missing", action="store_true", help="leave out rows with a missing value in one of these columns"
-    )
-    parser.add_argument(
-        "--group",
-        metavar="COL",
-        help="rows with the same text or number in this column may depend on each other, as those of one patient; with "
-        "--time or --horizon they are one time series, as that of a station",
-    )
-    parser.add_argument(
-        "--time",
-        metavar="COL",
-        help="rows follow each other in the order of these dates, timestamps or numbers, and are sorted by them; the "
-        "test looks for a drift",
-    )
-    parser.add_argument(
-        "--horizon",
-        type=count(MOST_STEPS),
-        metavar="H",
-        help="rows are forecasts so many rows ahead, in the order of --time or else of the file (1 with --time)",
-    )
-    parser.add_argument(
-        "--null",
-        choices=("auto", "signs", "simulate"),
-        default="auto",
-        help="how the null distribution is found: by random signs, by draws from the predictions, or by the latter "
-        "where these can be made and take little time (auto)",
-    )
-    parser.add_argument("--alpha", type=level, default=0.05, metavar="A", help="level of the test (0.05)")
-    parser.add_argument(
-        "--tolerate-bias",
-        type=largest_bias,
-        metavar="B",
-        help="largest bias that is good enough, in predicted standard deviations: exit with 1 unless every dimension "
-        "is shown to be within it, at level A",
-    )
-    parser.add_argument(
-        "--tolerate-spread",
-        type=largest_spread,
-        metavar="R",
-        help="likewise, the largest ratio of true over claimed spread, such as 1.1, and the inverse of the smallest",
-    )
-    parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")
-    parser.add_argument("--report", type=Path, metavar="HTML", help="write a report, one file with all in it")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.add_argument("--fail-on-rejection", action="store_true", help="exit with 1 if calibration is rejected")
-    parser.set_defaults(run=_test, interrupted="interrupted")
+    add_test_options(commands, _test)
 
 
 def _test(chosen: argparse.Namespace) -> int:

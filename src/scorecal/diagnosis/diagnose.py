@@ -1,6 +1,6 @@
 """Estimates of bias, spread and correlation of errors, and the regions in which they differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -13,22 +13,22 @@ from ..coordinates.normal_scores import in_normal_scores
 from ..predictions import AnyPredictions, Categorical
 from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
-from ..resampling.clusters import Clusters, clusters_of
+from ..resampling.clusters import clusters_of
 from ..results import CombinedResult
+from .arguments import check_result, check_same_rows, checked_names, own_covariates, units_of
 from .class_result import ClassDiagnosis
 from .classes import diagnose_classes
 from .estimates import Direction, as_correlations, biases, correlations, marginal_ratios, ratios, worst_direction
 from .extremes import extreme_rows
 from .levels import level_sizes
 from .regions import partitions_of
-from .residuals import Residuals, residuals_of
+from .residuals import residuals_of
 from .result import Diagnosis
 from .simultaneous import agreeing, simultaneous_tail
-from .sizes import Sizes, Units
+from .sizes import Sizes
 from .where import Search, regions_of
 
 _LEAST_ROWS = 10
-_ALIKE = 1e-9  # relative: what varies by less does so by rounding
 
 
 @overload
@@ -160,7 +160,7 @@ def diagnose(
     Over-confident: says 74 %, is right 59 % (55 % to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
     """
     if isinstance(predictions, Categorical):
-        _check_result(result)
+        check_result(result)
         return diagnose_classes(
             predictions,
             y,
@@ -177,7 +177,7 @@ def diagnose(
     level = check_share("confidence_level", confidence_level)
     alpha = round(1.0 - level, 12)
     check_count("n_resamples", n_resamples)
-    _check_result(result)
+    check_result(result)
     generator = as_generator(rng)
     given_predictions, given_y = predictions, y
     predictions, y = in_normal_scores(predictions, y, generator)
@@ -185,12 +185,12 @@ def diagnose(
     n, d = found.marginal.shape
     if n < _LEAST_ROWS:
         raise ValueError(f"`y` must hold at least {_LEAST_ROWS} targets for `diagnose`, but {n} can be used.")
-    labels = _checked_names(names, d)
+    labels = checked_names(names, d)
     given = {} if covariates is None else as_covariates(covariates, predictions.n)
     columns = {name: column[found.rows] for name, column in given.items()}
-    divided = _own_covariates(found, labels) if covariates is None else columns
+    divided = own_covariates(found, labels) if covariates is None else columns
     given_clusters = clusters_of(groups, horizon, predictions.n)
-    clusters, units = _units(given_clusters, found)
+    clusters, units = units_of(given_clusters, found)
     partitions = partitions_of(divided, n, warn=covariates is not None, clusters=clusters)
     if result is None:
         result = calibration_test(
@@ -204,7 +204,7 @@ def diagnose(
             rng=rng,
         )
     else:
-        _check_same_rows(result, predictions.n, given_clusters)
+        check_same_rows(result, predictions.n, given_clusters)
     rejected = result.rejects(alpha)
     weights, along = worst_direction(found, units)
     sizes = _Overall(
@@ -266,44 +266,3 @@ class _Overall:
         one = len(self.biases.values) == 1
         rest = (self.along,) if one else (self.bias, self.ratio, self.correlations, self.along)
         return (self.biases, self.ratios, *rest)
-
-
-def _units(clusters: Clusters | None, found: Residuals) -> tuple[Clusters | None, Units]:
-    """Clusters of the rows in use, and what is independent: these, or rows where each is a cluster of its own."""
-    if clusters is not None:
-        clusters = clusters.within(found.rows)
-    if clusters is None or clusters.n_clusters == len(found.rows):
-        return clusters, Units(len(found.rows))
-    return clusters, Units(clusters.n_clusters, clusters.labels)
-
-
-def _own_covariates(found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
-    """Predicted locations and spreads that vary, by name."""
-    columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
-    columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
-    return {name: column for name, column in columns.items() if np.std(column) > _ALIKE * np.max(np.abs(column))}
-
-
-def _check_result(result: Any) -> None:
-    if result is not None and not isinstance(result, CombinedResult):
-        raise TypeError(f"`result` must come from `calibration_test`, but is of type {type(result).__name__}.")
-
-
-def _check_same_rows(result: CombinedResult, n: int, clusters: Clusters | None) -> None:
-    """Raise unless the result is of as many rows, with as many groups or blocks of them."""
-    if result.n != n:
-        raise ValueError(f"`result` must be of the same {n} rows as `predictions`, but is of {result.n}.")
-    n_clusters = n if clusters is None else clusters.n_clusters
-    if result.n_clusters != n_clusters:
-        raise ValueError(
-            f"`result` is of {result.n_clusters} independent rows, groups or blocks, but `groups` and `horizon` make "
-            f"{n_clusters} of the same rows: give `diagnose` the same `groups` and `horizon` as the test."
-        )
-
-
-def _checked_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
-    if names is None:
-        return ("y",) if d == 1 else tuple(f"y_{k + 1}" for k in range(d))
-    if isinstance(names, str) or len(names) != d or len(set(names)) < d:
-        raise ValueError(f"`names` must be {d} different names, one for each dimension, but is {names!r}.")
-    return tuple(str(name) for name in names)

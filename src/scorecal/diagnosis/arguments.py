@@ -1,0 +1,54 @@
+"""Arguments of `diagnose`, checked, and what stands for those that are not given."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..resampling.clusters import Clusters
+from ..results import CombinedResult
+from .residuals import Residuals
+from .sizes import Units
+
+_ALIKE = 1e-9  # relative: what varies by less does so by rounding
+
+
+def units_of(clusters: Clusters | None, found: Residuals) -> tuple[Clusters | None, Units]:
+    """Clusters of the rows in use, and what is independent: these, or rows where each is a cluster of its own."""
+    if clusters is not None:
+        clusters = clusters.within(found.rows)
+    if clusters is None or clusters.n_clusters == len(found.rows):
+        return clusters, Units(len(found.rows))
+    return clusters, Units(clusters.n_clusters, clusters.labels)
+
+
+def own_covariates(found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
+    """Predicted locations and spreads that vary, by name."""
+    columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
+    columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
+    return {name: column for name, column in columns.items() if np.std(column) > _ALIKE * np.max(np.abs(column))}
+
+
+def check_result(result: Any) -> None:
+    if result is not None and not isinstance(result, CombinedResult):
+        raise TypeError(f"`result` must come from `calibration_test`, but is of type {type(result).__name__}.")
+
+
+def check_same_rows(result: CombinedResult, n: int, clusters: Clusters | None) -> None:
+    """Raise unless the result is of as many rows, with as many groups or blocks of them."""
+    if result.n != n:
+        raise ValueError(f"`result` must be of the same {n} rows as `predictions`, but is of {result.n}.")
+    n_clusters = n if clusters is None else clusters.n_clusters
+    if result.n_clusters != n_clusters:
+        raise ValueError(
+            f"`result` is of {result.n_clusters} independent rows, groups or blocks, but `groups` and `horizon` make "
+            f"{n_clusters} of the same rows: give `diagnose` the same `groups` and `horizon` as the test."
+        )
+
+
+def checked_names(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
+    if names is None:
+        return ("y",) if d == 1 else tuple(f"y_{k + 1}" for k in range(d))
+    if isinstance(names, str) or len(names) != d or len(set(names)) < d:
+        raise ValueError(f"`names` must be {d} different names, one for each dimension, but is {names!r}.")
+    return tuple(str(name) for name in names)
