@@ -11,7 +11,7 @@ from ..predictions import Gaussian, Noised, Pool, Samplable
 from .estimators import Complete, Estimator
 from .nulls import Null, RandomSigns, Simulate
 
-# Sizes up to which simulation takes at most some 30 times as long as signs: numbers n d for Gaussians, which need no
+# Sizes up to which simulation takes at most some 40 times as long as signs: numbers n d for Gaussians, which need no
 # scores, and rows for other predictions.
 _MOST_NUMBERS_OF_GAUSSIANS, _MOST_NUMBERS_OF_POOLS, MOST_ROWS = 10**4, 6000, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
