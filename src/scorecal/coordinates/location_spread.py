@@ -110,7 +110,7 @@ def _fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.n
         filled, known = _filled(nodes, xp.concat(scores), roots)
         last = (location, roots)
         location, roots, fitted, off = _improve(nodes, filled, location, roots, _LINEAR, share)
-        fitted &= known
+        fitted = fitted & known  # arrays of JAX are read-only in memory
         better = xp.asarray(fitted & (off < best), device=device_of(reference))
         kept = (xp.where(better[:, None], last[0], kept[0]), xp.where(better[:, None, None], last[1], kept[1]))
         best, least = np.where(fitted, np.minimum(best, off), best), np.minimum(least, off)

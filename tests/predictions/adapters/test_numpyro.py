@@ -126,3 +126,15 @@ def test_supports_of_numpyro_can_be_unconstrained(distribution, low, high):
     found = as_support(distribution.support)
     assert (float(found.low), float(found.high)) == (low, high)
     assert isinstance(as_support(nd.Dirichlet(array(3, positive=True)).support), sc.coordinates.Simplex)
+
+
+def test_heavy_tails_are_fitted_and_judged():
+    """No closed form: locations and spreads are fitted to scores, and a sentinel value is seen among draws."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=300)
+    y = mean + rng.standard_t(5, 300)
+    y[3] = -999.0
+    predictions = sc.from_numpyro(nd.StudentT(5.0, jax.numpy.asarray(mean), 1.0))
+    found = sc.diagnose(predictions, jax.numpy.asarray(y), n_resamples=99, rng=0)
+    assert found.result.seen[0] == "outliers"
+    assert found.extremes[0].row == 3
