@@ -76,7 +76,7 @@ class ClassDiagnosis:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is wrong, in sentences."""
+        """Sentences on what is wrong."""
         if not self.result.rejects(self.alpha):
             return ()
         return (*_confidence(self), *_classes(self), *_bins(self))

@@ -127,7 +127,7 @@ class Diagnosis:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is wrong, in sentences."""
+        """Sentences on what is wrong."""
         return tuple(statements_of(self))
 
     @property

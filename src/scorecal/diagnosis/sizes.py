@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is independent: n rows, or clusters of them by `labels` (n,)."""
+    """Independent units: n rows, or clusters of them by `labels` (n,)."""
 
     n: int
     labels: np.ndarray | None = None

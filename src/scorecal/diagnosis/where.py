@@ -18,7 +18,7 @@ Three = tuple[Sizes, Sizes, Sizes]
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What regions are looked for with, and the intervals that their sizes get."""
+    """Settings of the search for regions, and of the intervals of their sizes."""
 
     found: Residuals
     units: Units

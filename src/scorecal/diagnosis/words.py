@@ -36,7 +36,7 @@ def message_of(diagnosis: Diagnosis) -> list[str]:
 
 
 def seen_at(result: CombinedResult, alpha: float) -> str:
-    """What the test saw, after a verdict at level alpha; kinds are those at level .05."""
+    """Words for what the test saw, after a verdict at level alpha; kinds are those at level .05."""
     outcome = f"p = {result.pvalue:.3g}, n = {result.n}"
     if not result.seen:
         return f"{outcome}."
@@ -205,7 +205,7 @@ def extremes_matter(diagnosis: Diagnosis) -> bool:
 
 
 def intervals_in_words(diagnosis: Diagnosis) -> str:
-    """What the intervals promise."""
+    """Sentence on what the intervals promise."""
     level = f"{100 * diagnosis.confidence_level:g} %"
     if not diagnosis.simultaneous:
         return f"{level} intervals, each by itself"

@@ -1,4 +1,4 @@
-"""What statistics are made of: H of pairs of rows, features f of rows, or the largest of one number of each."""
+"""Parts of statistics: H of pairs of rows, features f of rows, or the largest of one number of each."""
 
 from .algebra import ProductOfPairs, Remembered, SumOfPairs
 from .products import Differences, Product, half_distances, sum_of_differences

@@ -85,7 +85,7 @@ class Quantiles:
 
     @property
     def cannot_see(self) -> tuple[str, ...]:
-        """What quantiles do not say, in sentences for a result."""
+        """Sentences on what quantiles do not say, for a result."""
         low, high = 100 * self.levels[0], 100 * self.levels[-1]
         return (
             f"errors between one quantile and the next, or beyond the first and the last: {low:.3g} % of targets "

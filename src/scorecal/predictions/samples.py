@@ -94,7 +94,7 @@ class Samples:
 
     @property
     def cannot_see(self) -> tuple[str, ...]:
-        """What ranks do not say, in sentences for a result."""
+        """Sentences on what ranks do not say, for a result."""
         fewest = int(np.min(np.sum(~np.isnan(self.members[:, :, 0]), axis=1)))
         return (f"how far a target lies beyond all members of its row, of which there are {fewest} or more.",)
 

@@ -1,4 +1,4 @@
-"""What the power study found, in words: level, power beside other tests, and the cells that fall short."""
+"""Summary of the power study, in words: level, power beside other tests, and the cells that fall short."""
 
 from collections.abc import Sequence
 
