@@ -1,7 +1,9 @@
 """Batches of n predictive distributions."""
 
+from .adapters.arviz import from_arviz
 from .adapters.dispatch import as_predictions
 from .adapters.flowjax import from_flowjax
+from .adapters.gpytorch import from_gpytorch
 from .adapters.ngboost import from_ngboost
 from .adapters.numpyro import from_numpyro
 from .adapters.sbi import from_sbi
@@ -86,7 +88,9 @@ __all__ = [
     "drawn_targets",
     "evaluate_log_prob",
     "evaluate_score",
+    "from_arviz",
     "from_flowjax",
+    "from_gpytorch",
     "from_histogram",
     "from_ngboost",
     "from_numpyro",

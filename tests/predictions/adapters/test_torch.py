@@ -172,6 +172,17 @@ def test_zuko_scores_against_finite_differences(zuko, kind, dim):
     check_scores(predictions, log_density, RNG.normal(size=(5, N, dim)), torch.asarray, step=1e-6)
 
 
+def test_the_door_takes_a_flow_with_its_contexts(zuko):
+    torch.manual_seed(0)
+    flow, context = zuko.flows.MAF(2, context=3, hidden_features=(8,)).double(), tensor(N, 3)
+    y = tensor(N, 2)
+    torch.testing.assert_close(sc.as_predictions(flow, context).score(y), sc.from_torch(flow(context)).score(y))
+    with pytest.raises(ValueError, match="is a flow of zuko, which needs `x`, the contexts, one row for each"):
+        sc.as_predictions(flow)
+    with pytest.raises(ValueError, match=r"must have batch shape \(n,\) .* but has batch shape \(\)"):
+        sc.as_predictions(flow, context[0])
+
+
 def test_zuko_boxes_are_bounded(zuko):
     ends = torch.ones(N, 2, dtype=torch.float64)
     support = sc.from_torch(zuko.distributions.BoxUniform(-ends, 2 * ends)).support

@@ -22,6 +22,7 @@ class _Kind(NamedTuple):
 
 _KINDS = (  # order matters: sbi has distributions of torch, and models of NGBoost are scikit-learn's too
     _Kind("sbi.inference", "", "sbi.from_sbi", "the observations", "a posterior of sbi"),
+    _Kind("gpytorch.distributions", "covariance_matrix", "gpytorch.from_gpytorch", "", "a distribution of gpytorch"),
     _Kind("torch.distributions", "log_prob", "torch.from_torch", "",
           "a distribution of torch, such as `flow(context)` of zuko"),
     _Kind("numpyro.distributions", "log_prob", "numpyro.from_numpyro", "", "a distribution of numpyro"),
@@ -30,6 +31,9 @@ _KINDS = (  # order matters: sbi has distributions of torch, and models of NGBoo
     _Kind("flowjax", "cond_shape", "flowjax.from_flowjax", "the conditions", "a distribution of flowjax"),
     _Kind("sklearn", "predict", "sklearn.from_sklearn", "the inputs",
           "a Gaussian regressor or a classifier of scikit-learn"),
+    _Kind("arviz", "groups", "arviz.from_arviz", "", "an InferenceData of arviz"),
+    _Kind("xarray", "groups", "arviz.from_arviz", "", "a DataTree of arviz"),
+    _Kind("zuko", "forward", "torch.from_torch", "the contexts", "a flow of zuko"),
     _Kind("", "predict_proba", "sklearn.from_sklearn", "the inputs", "a classifier with `predict_proba`"),
 )  # fmt: skip
 
@@ -66,6 +70,8 @@ def as_predictions(obj: Any, x: Any = None) -> Any:
         return obj
     if comes_from(obj, "ngboost") and hasattr(type(obj), "pred_dist") and x is not None:
         obj, x = obj.pred_dist(x), None
+    if comes_from(obj, "zuko") and hasattr(obj, "forward") and x is not None:
+        obj, x = obj(x), None
     if not isinstance(obj, type):
         for kind in _KINDS:
             if comes_from(obj, kind.package) and (not kind.attribute or hasattr(obj, kind.attribute)):
