@@ -1,9 +1,8 @@
 """Draws that arviz keeps: rows, members and groups of both of its containers, verdicts, refusals."""
 
-import warnings
-
 import numpy as np
 import pytest
+from adapter_checks import heavy
 
 import scorecal as sc
 
@@ -22,10 +21,7 @@ def tree(**groups):
 
 def inference_data(**groups):
     """Of arviz before 1.0, which takes two seconds to import, and warns when it does."""
-    pytest.importorskip("arviz", reason="heavy: pip install --group doors")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import arviz
+    arviz = heavy("arviz")
     if not hasattr(arviz, "InferenceData"):
         pytest.skip("arviz 1.0 and later have a DataTree")
     return arviz.from_dict(**groups)
