@@ -6,6 +6,7 @@ from .adapters.dispatch import as_predictions
 from .adapters.flowjax import from_flowjax
 from .adapters.gluonts import from_gluonts
 from .adapters.gpytorch import from_gpytorch
+from .adapters.hubverse import from_hubverse
 from .adapters.ngboost import from_ngboost
 from .adapters.nixtla import from_nixtla
 from .adapters.numpyro import from_numpyro
@@ -99,6 +100,7 @@ __all__ = [
     "from_gluonts",
     "from_gpytorch",
     "from_histogram",
+    "from_hubverse",
     "from_ngboost",
     "from_nixtla",
     "from_numpyro",
