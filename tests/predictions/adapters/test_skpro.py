@@ -1,7 +1,5 @@
 """Distributions of skpro: distribution functions with and without jumps, members, verdicts, refusals."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,14 +89,11 @@ def test_draws_with_equal_weights_are_members(labels):
 
 
 def test_from_the_model_to_the_verdict():
-    from sklearn.linear_model import LinearRegression
+    from skpro.regression.linear import BayesianRidge
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from skpro.regression.residual import ResidualDouble
     x = pd.DataFrame(RNG.normal(size=(400, 2)), columns=["a", "b"])
     y = pd.DataFrame({"y": x["a"] + RNG.normal(size=400)})
-    model = ResidualDouble(LinearRegression()).fit(x[:200], y[:200])
+    model = BayesianRidge().fit(x[:200], y[:200])
     predictions = sc.as_predictions(model, x[200:])
     assert not sc.calibration_test(predictions, y[200:], rng=0).rejects(0.01)
     assert sc.calibration_test(predictions, 2.0 * y[200:], rng=0).rejects(0.01)

@@ -142,18 +142,6 @@ def test_targets_of_another_library():
         sc.kccsd_test(sc.from_torch(KINDS["Laplace on R"][0]()), tensor(N).numpy(), rng=0)
 
 
-@pytest.fixture
-def zuko():
-    """Imported, without what that import does to all distributions of torch: it turns their checks off."""
-    kept = {name: vars(td.Distribution)[name] for name in ("_validate_args", "arg_constraints")}
-    import zuko
-
-    td.Distribution._validate_args, td.Distribution.arg_constraints = False, {}
-    yield zuko
-    for name, value in kept.items():
-        setattr(td.Distribution, name, value)
-
-
 FLOWS = [("NSF", 2), ("MAF", 1), ("MAF", 2), ("MAF", 3), ("BPF", 2), ("NAF", 2), ("SOSPF", 2)]
 
 

@@ -1,5 +1,6 @@
 """Long tables of forecasts, with a row for each number, joined with a table of what was observed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from .table_values import as_numbers, is_missing, texts
 
 OUTPUTS = ("output_type", "output_type_id", "value")
 _NOT_OF_TASKS = (*OUTPUTS, "model_id")
+_ROW_NUMBERS = re.compile(r"|Unnamed: \d+|__index_level_\d+__")  # as pandas writes them
 _DIGITS = 10  # to which levels are told apart
 
 
@@ -34,7 +36,7 @@ class Tasks(NamedTuple):
 def gather(table: Mapping[str, np.ndarray], kind: str) -> tuple[Tasks, list[tuple[str | None, ...]]]:
     """Return the tasks of one output type, not yet joined, and their keys, in the order of their first rows."""
     rows = np.flatnonzero(table["output_type"] == kind)
-    names = [name for name in table if name not in _NOT_OF_TASKS]
+    names = [name for name in table if name not in _NOT_OF_TASKS and not _ROW_NUMBERS.fullmatch(name)]
     numbers: dict[tuple[str | None, ...], int] = {}
     parts = [texts(table[name][rows]) for name in names]
     keys = zip(*parts, strict=True) if parts else ((),) * len(rows)
