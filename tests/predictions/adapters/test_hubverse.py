@@ -1,11 +1,13 @@
 """Tables of the Hubverse: every output type against the predictions it stands for, joins, and mistakes by row."""
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+from adapter_checks import heavy
 from scipy import stats
 
 import scorecal as sc
@@ -189,3 +191,45 @@ def test_mistakes(case):
     (forecasts, truth, *kind), error, message = mistakes()[case]
     with pytest.raises(error, match=message):
         sc.from_hubverse(forecasts, truth, output_type=kind[0] if kind else None)
+
+
+def a_hub(folder):
+    """A hub on disk: its configuration, the output of two models, and a time series of what was observed."""
+    anything, weeks = {"required": None, "optional": ["any"]}, {"required": [0, 1], "optional": None}
+    task = {
+        "task_ids": {"target_end_date": anything, "location": anything, "horizon": weeks},
+        "output_type": {"quantile": {"output_type_id": {"required": LEVELS}, "value": {"type": "double"}}},
+    }
+    files = {
+        "hub-config/admin.json": json.dumps({"file_format": ["csv"]}),
+        "hub-config/tasks.json": json.dumps({"rounds": [{"model_tasks": [task]}]}),
+        "target-data/time-series.csv": truth_of("quantile").to_csv(index=False),
+        **{f"model-output/{name}/{WEEKS[0]}-{name}.csv": TABLES["quantile"]().to_csv(index=False) for name in "AB"},
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_hub_as_hubdata_reads_it(tmp_path):
+    import hubdata
+    from hubdata.create_target_data_schema import TargetType
+    from pyarrow import compute
+
+    hub = hubdata.connect_hub(a_hub(tmp_path))
+    output = hub.to_table(filter=compute.field("model_id") == "A")
+    truth = hubdata.connect_target_data(tmp_path, TargetType.TIME_SERIES).to_table()
+    predictions, y, tasks = sc.from_hubverse(output, truth)
+    check("quantile", predictions, {**tasks, "target_end_date": tasks["target_end_date"].astype(str)})
+    np.testing.assert_allclose(y, sc.from_hubverse(TABLES["quantile"](), truth_of("quantile")).y)
+    with pytest.raises(ValueError, match="holds 2 models, A, B; choose one"):
+        sc.from_hubverse(hub.to_table(), truth)
+
+
+@pytest.mark.slow
+def test_tables_of_polars():
+    polars = heavy("polars")
+    forecasts, truth = TABLES["quantile"](), truth_of("quantile")
+    found = sc.from_hubverse(polars.from_pandas(forecasts.astype({"output_type_id": str})), polars.from_pandas(truth))
+    np.testing.assert_allclose(found.predictions.values, sc.from_hubverse(forecasts, truth).predictions.values)

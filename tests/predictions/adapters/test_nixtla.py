@@ -83,3 +83,10 @@ def test_a_cross_validation_of_statsforecast():
     assert predictions.levels.tolist() == [0.05, 0.25, 0.75, 0.95]
     assert not sc.calibration_test(predictions, frame["y"], horizon=1, rng=0).rejects(0.01)
     assert sc.calibration_test(predictions, 3.0 * frame["y"] - 2.0 * frame["Naive"], horizon=1, rng=0).rejects(0.01)
+
+
+@pytest.mark.slow
+def test_tables_of_polars():
+    polars, frame = heavy("polars"), table(**ARIMA)
+    found = sc.as_predictions(polars.DataFrame(frame.to_dict("list")))
+    np.testing.assert_array_equal(found.values, sc.as_predictions(frame).values)
