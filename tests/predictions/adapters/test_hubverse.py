@@ -180,13 +180,15 @@ def mistakes():
          "and 1.0 in row 80 .*keep the last `as_of`"),
         ((table, words), ValueError,
          "`observations`: the column 'observation' must hold finite numbers, but that of row 5 is 'x'"),
+        (({"value": [1.0], "output_type": ["cdf"] * 2, "output_type_id": [1, 2]}, truth), ValueError, "of one length"),
+        ((pd.concat([table.assign(target=name) for name in "ab"]), truth), ValueError, "of 2 targets, a, b, but"),
         ((falling, truth), ValueError, "a cdf must rise from 0 to 1, but that of row .* at 11. Likely cause"),
         ((TABLES["cdf"](), truth.assign(output_type="cdf")), ValueError, "is oracle output, which for a cdf says only"),
         ((table, truth.assign(output_type="pmf")), ValueError, "without rows of the output type 'quantile'"),
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", range(21))
+@pytest.mark.parametrize("case", range(23))
 def test_mistakes(case):
     (forecasts, truth, *kind), error, message = mistakes()[case]
     with pytest.raises(error, match=message):

@@ -65,6 +65,12 @@ def join(tasks: Tasks, keys: list[tuple[str | None, ...]], truth: Mapping[str, n
             f"`observations` must have columns in common with the tasks of `forecasts`, {', '.join(names)}, but has "
             f"{', '.join(truth)}. Likely cause: another name for the date or the location; rename it."
         )
+    targets = list(dict.fromkeys(texts(tasks.columns["target"]))) if "target" in names else []
+    if len(targets) > 1 and "target" not in shared:
+        raise ValueError(
+            f"`forecasts` are of {len(targets)} targets, {', '.join(map(str, targets[:6]))}, but `observations` does "
+            "not say which one is observed. Keep the rows of one target, or give `observations` a column 'target'."
+        )
     column = truth[observed]
     values = texts(column) if tasks.kind == "pmf" else as_numbers(column, "observations", observed).tolist()
     found: dict[tuple[str | None, ...], tuple[int, Any]] = {}

@@ -16,7 +16,10 @@ def as_columns(name: str, table: Any, needed: Sequence[str] = ()) -> dict[str, n
     for each in needed:
         if each not in columns:
             raise ValueError(f"`{name}` must have a column {each!r}, but has {', '.join(columns)}.")
-    if not columns or not len(next(iter(columns.values()))):
+    lengths = {each: len(column) for each, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"`{name}` must have columns of one length, but has {lengths}.")
+    if not any(lengths.values()):
         raise ValueError(f"`{name}` has no rows.")
     return columns
 
