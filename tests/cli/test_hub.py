@@ -52,6 +52,7 @@ def test_the_verdict_is_that_of_python(kind, tables, tmp_path, capsys):
     predictions, y, _ = sc.from_hubverse(tables[kind], TRUTH)
     assert given["pvalue"] == sc.calibration_test(predictions, y, n_resamples=99, rng=0).pvalue
     assert (given["n"], said) == (120, "")
+    assert given["settings"]["hub"].endswith("truth.csv")
 
 
 def test_parquet_with_the_row_numbers_of_pandas(tables, tmp_path, capsys):
@@ -96,6 +97,7 @@ def test_a_report(tables, tmp_path):
     path, *options = files(tmp_path, narrow)
     assert main(["test", str(path), *options, "--report", str(page), "--n-resamples", "99"]) == 0
     assert "over-confident" in page.read_text()
+    assert "truth.csv" in page.read_text()
 
 
 def changed(table, row, **cells):

@@ -180,7 +180,8 @@ def _report(
 ) -> str:
     predictions, y = in_normal_scores(given.predictions, given.y, np.random.default_rng(chosen.seed))
     rows = rows_in_words(chosen, given.groups)
-    how_read = ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
+    how_read = {"observed": chosen.hub} if chosen.hub else {}
+    how_read |= ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
     return report_html(
         result,
         diagnosis,

@@ -95,6 +95,13 @@ def test_verdicts():
         assert sc.calibration_test(predictions, y, rng=0).rejects(0.01) == rejected
 
 
+def test_the_door_of_one_object_asks_for_both_tables():
+    with pytest.raises(
+        ValueError, match=r"is a table of the Hubverse; use `sc.from_hubverse\(forecasts, observations\)`"
+    ):
+        sc.as_predictions(TABLES["quantile"]())
+
+
 def test_tables_of_other_libraries_and_other_types():
     forecasts, truth = TABLES["quantile"](), truth_of("quantile")
     expected = sc.from_hubverse(forecasts, truth)

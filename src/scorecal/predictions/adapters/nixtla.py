@@ -73,6 +73,8 @@ def _advice(model: str | None, found: dict[str, dict[float, str]], names: list[s
     if found:
         asked = f"holds {len(found)} models" if model is None else f"has no quantiles of {model!r}"
         return f"`frame` {asked}; choose `model` among {', '.join(map(repr, found))}."
+    if "output_type_id" in names:
+        return "`frame` is a table of the Hubverse; use `sc.from_hubverse(forecasts, observations)`."
     return (
         "`frame` has no columns of quantiles, such as 'AutoARIMA-lo-90' and 'AutoARIMA-hi-90', but "
         f"{', '.join(names)}. Likely cause: point forecasts alone; ask for `level=[50, 90]`, or use "
