@@ -57,6 +57,10 @@ def test_outputs_that_depend_on_each_other(interleaved):
     order = np.arange(8) if interleaved else np.arange(8).reshape(2, 4).T.ravel()
     expected = scores_one_by_one(mean.ravel(), covariance[np.ix_(order, order)], y.ravel()).reshape(4, 2)
     np.testing.assert_allclose(special.ndtri(predictions.cdf_bounds(y)[1]), expected, rtol=1e-7)
+    # Its draws have these covariances; its `log_prob` (1.15) has others, unless interleaved.
+    noise = torch.eye(8, dtype=torch.float64).reshape(8, 4, 2)
+    moved = (distribution.rsample(torch.Size([8]), base_samples=noise).numpy() - mean).reshape(8, 8)
+    np.testing.assert_allclose(moved.T @ moved, covariance[np.ix_(order, order)], atol=1e-10)
 
 
 def test_a_batch_of_processes_is_a_row_for_each():
