@@ -58,6 +58,9 @@ def test_dimensions_in_any_order():
     dataset = xarray.Dataset({"y": (("row", "draw", "chain"), np.moveaxis(DRAWS, (0, 1, 2), (2, 1, 0)))})
     found = sc.from_arviz(xarray.DataTree.from_dict({"posterior_predictive": dataset}))
     np.testing.assert_array_equal(np.sort(found.members[:, :, 0]), np.sort(DRAWS.reshape(50, 60).T))
+    stacked = dataset.stack(sample=("chain", "draw"))
+    found = sc.from_arviz(xarray.DataTree.from_dict({"predictions": stacked}))
+    np.testing.assert_array_equal(found.members[:, :, 0], DRAWS.reshape(50, 60).T)
 
 
 def mistakes():
