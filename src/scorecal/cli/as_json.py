@@ -61,6 +61,7 @@ def as_json(
         | {name: getattr(where, name) for name in sizes},
         "settings": {
             "file": str(chosen.file),
+            "hub": chosen.hub and str(chosen.hub),
             "group": chosen.group,
             "time": chosen.time,
             "horizon": horizon_of(chosen),

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from .forms import quantile
-from .options import MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
+from .options import HUB_OUTPUTS, MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
 
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
   scorecal test demand.csv --quantiles 0.05:q05 0.5:q50 0.95:q95 --target sold
   scorecal test ensemble.csv --samples m1..m50 --target observed
   scorecal test calls.csv --count --mean expected --target calls
+  scorecal test team-model.csv --hub time-series.csv --by location --group reference_date
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test patients.csv --mean mu --std sigma --target observed --group patient
   scorecal test stations.csv --mean mu --std sigma --target observed --group station --time day --horizon 6
@@ -71,6 +72,19 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         help="targets are counts: Poisson with --mean, negative binomial with --mean and --variance",
     )
     parser.add_argument("--variance", nargs="+", default=[], metavar="COL", help="predicted variances of counts")
+    parser.add_argument(
+        "--hub",
+        type=Path,
+        metavar="OBSERVED",
+        help="FILE is the output of one model as hubs of the Hubverse have it, with the columns output_type, "
+        "output_type_id and value; this second table, CSV or Parquet, has what was observed in the column observation, "
+        "or --target, and columns of the same names to join by",
+    )
+    parser.add_argument(
+        "--output-type",
+        choices=HUB_OUTPUTS,
+        help="with --hub, which output is tested, where there are several",
+    )
     parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
     parser.add_argument(
         "--by",
