@@ -13,12 +13,13 @@ from typing import Any
 from .._lib.checks import check_count
 from ..kernels import GFD, Gaussian
 from ..predictions import Gaussian as GaussianPredictions
-from ..predictions import GaussianMixture, Noisable, Pool, Predictions, Simplex, support_of
+from ..predictions import GaussianMixture, Noisable, Noised, Pool, Predictions, Scores, Simplex, support_of
 from ..statistics.hermite import Hermite, Outlying, RadialTails
 from ..statistics.rank_functions import Rank
 from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .extremes import Largest
-from .row_kernels import Curves, EachDimension, Gain, Traits
+from .near_modes import NearModes
+from .row_kernels import Curves, EachDimension, Gain, Traits, Valleys
 from .summaries import Summaries
 from .view import Shares, View
 
@@ -60,6 +61,14 @@ _OF_POOLS = View(
     Summaries(),
     about="The mean, spread, largest or distance of all dimensions ranks too high, or too low, among the members.",
 )
+_OF_SEVERAL_MODES = View(
+    "spread near modes",
+    "confidence",
+    NearModes(),
+    Valleys(),
+    weight=4.0,
+    about="Targets lie farther from the nearest mode, or nearer to it, than claimed.",
+)
 
 
 def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
@@ -86,7 +95,10 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         several_modes = isinstance(dim, Noisable) and not isinstance(dim, GaussianPredictions)
         unbounded = dim.dim - isinstance(support_of(dim), Simplex)
         found = default_views(unbounded, several_modes, isinstance(dim, GaussianMixture))
-        return (*found, _OF_POOLS) if isinstance(dim, Pool) else found
+        if isinstance(dim, Pool):
+            return (*found, _OF_POOLS)
+        asked = not isinstance(dim, GaussianPredictions | GaussianMixture | Noised | Scores)
+        return (*found, _OF_SEVERAL_MODES) if asked else found
     check_count("dim", dim, also=" or predictions")
     one, bounded, far = Constant(), BoundedRadial(3.0 * dim), RadialTails(_FAR)
     whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly

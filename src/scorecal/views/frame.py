@@ -15,6 +15,7 @@ from ..coordinates.mapped import in_widest_dtype
 from ..coordinates.whiten import Whitening, whitening_of
 from ..predictions import Predictions
 from ..resampling.clusters import Clusters, rows_before
+from .near_modes import information, valleys
 from .ranks import legendre_curves, ranks_of, ranks_so_far
 from .so_far import locations_so_far, mean_so_far
 
@@ -53,6 +54,7 @@ class ViewFrame:
             "directions",
             "axes",
             "turn",
+            "valleys",
         )
         vars(other).update({name: value for name, value in vars(self).items() if name in known})
         return other
@@ -246,6 +248,16 @@ class ViewFrame:
         """Probability of each component of a mixture given the target, less its weight, (n, K)."""
         mixture: Any = self.predictions
         return mixture.shares(self.targets[0, ...]) - mixture.weights
+
+    @cached_property
+    def valleys(self) -> Array:
+        """1 for predictions with a valley between modes, 0 for others, (n, 1)."""
+        return valleys(self)
+
+    @cached_property
+    def information(self) -> Array:
+        """Squares of the scores along a direction plus their derivatives, (S, n), whose means are zero."""
+        return information(self)
 
     def at(self, coordinates: str) -> tuple[Array, Array, Array]:
         """Targets and scores (S, n, d), and how much each of S counts, (S, n, 1)."""

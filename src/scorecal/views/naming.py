@@ -14,6 +14,7 @@ from .extremes import Largest
 from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
 from .judge import Judged
+from .near_modes import NearModes
 from .row_kernels import Covariate
 from .second_moments import Spread, spread_in
 from .view import View
@@ -65,7 +66,10 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     sizes: dict[str, float] = {}
     for k in clear:
         view, size = judged.used[k], float(judged.combined.sizes[k])
-        kind = _kind(view, size, spread[view.coordinates])
+        if isinstance(view.target_kernel, NearModes):
+            kind = "over-confidence" if view.target_kernel.are_too_far(frame) else "under-confidence"
+        else:
+            kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
         sizes = _outliers_or_shape(sizes, far)

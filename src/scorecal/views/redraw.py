@@ -30,6 +30,7 @@ from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
 from .extremes import Largest
 from .frame import N_NOISE_DRAWS, ViewFrame, noise_source
+from .near_modes import NearModes
 from .normal_draws import NormalDraws, normal_draws
 from .row_kernels import is_linear
 from .row_sums import sums_of_stack
@@ -142,7 +143,7 @@ class Stack:
         frame = self.frames[view.noise]
         if isinstance(view.target_kernel, Shares):
             return view.target_kernel.used(frame, frame.stacked_surplus)
-        if isinstance(view.target_kernel, Summaries):
+        if isinstance(view.target_kernel, Summaries | NearModes):
             return view.target_kernel.of_stack(frame)
         targets, scores, shares = frame.stacked_at(view.coordinates, self.size)
         xp = array_namespace(targets)
@@ -158,7 +159,7 @@ def stacks(view: View) -> bool:
         return True
     if not view.finite_rank or (isinstance(between, RowKernel) and not is_linear(between)):
         return False
-    return isinstance(kernel, Shares | Summaries) or not isinstance(kernel, FrameFeatures)
+    return isinstance(kernel, Shares | Summaries | NearModes) or not isinstance(kernel, FrameFeatures)
 
 
 def _redrawn(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from .._lib.arrays import Array, array_namespace, full_product
 from .frame import ViewFrame
+from .near_modes import are_enough
 
 EACH, OWN, ALONG = "each", "own", "along"
 
@@ -154,9 +155,22 @@ class ErrorsBefore(_Linear):
         return frame.errors_before[..., None] if self.own else frame.sizes_before
 
 
+@dataclass(frozen=True)
+class Valleys(_Linear):
+    """Only predictions with a valley between modes count; none where hardly any has one."""
+
+    form: ClassVar[str] = EACH
+
+    def differs(self, frame: ViewFrame) -> bool:
+        return are_enough(frame.valleys)
+
+    def weights(self, frame: ViewFrame, coordinates: str) -> Array:
+        return frame.valleys
+
+
 def is_linear(kernel: Any) -> bool:
     """Return whether a kernel is one of ours that depends on nothing but predictions, and no class made of it."""
-    return type(kernel) in (Traits, Curves, Gain, EachDimension, Covariate)
+    return type(kernel) in (Traits, Curves, Gain, EachDimension, Covariate, Valleys)
 
 
 def weighted(form: str, features: Array, weights: Array) -> Array:
