@@ -79,7 +79,7 @@ def test_low_rank_kernel():
 
 def test_unlikely_target_against_enumeration():
     p = np.array([[0.01, 0.01, 0.98], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
-    found = unlikely(p)
+    found = unlikely(p, ordered=False)
     np.testing.assert_allclose(found.tails, [[0.02, 0.02, 1.0], [1.0, 1.0, 0.0], [0.2, 0.5, 1.0]])
     every = np.array(list(product(range(3), repeat=3)))
     chance = np.prod(p[np.arange(3), every], axis=1)
@@ -189,6 +189,38 @@ def test_signs_leave_out_what_rests_on_few_rows():
     assert "top label" not in {view.name for view in few}
 
 
+def test_surprises_of_predictions_that_learn_from_them():
+    """Predictions are the most certain just before a surprise: draws from all of them would make it look rare."""
+    rng, logit, p, y = np.random.default_rng(0), 0.0, [], []
+    for _ in range(200):
+        p.append(1.0 / (1.0 + np.exp(-logit)))
+        y.append(int(rng.random() < p[-1]))
+        logit += 0.7 * (y[-1] - p[-1])
+    p, y = np.array(p), np.array(y)
+    both = np.stack([1.0 - p, p], axis=1)
+    found = unlikely(both, ordered=True)
+    smallest = np.min(found.tails[np.arange(200), y])
+    assert found.of_draws(y[None])[0] == pytest.approx(-np.log10(min(1.0, 200 * smallest)))
+    assert unlikely(both, ordered=False).of_draws(y[None])[0] > found.of_draws(y[None])[0] + 1.0
+
+
+def test_the_probability_of_the_second_class_is_enough():
+    logits, y = data(0, 100, 2)
+    p = softmax(logits)
+    both, one = (sc.calibration_test(sc.Categorical(each), y, rng=0) for each in (p, p[:, 1]))
+    assert both.pvalue == one.pvalue
+    assert sc.Categorical(torch.as_tensor(p[:, 1])).probabilities.shape == (100, 2)
+
+
+def test_what_probabilities_of_zero_mean_is_said():
+    p = np.tile([0.5, 0.5, 0.0], (60, 1))
+    y = np.random.default_rng(0).integers(2, size=60)
+    assert sc.calibration_test(sc.Categorical(p), y, rng=0).warnings == ()
+    y[0] = 2
+    (warning,) = sc.calibration_test(sc.Categorical(p), y, rng=0).warnings
+    assert warning.startswith("1 target is a class of probability 0, which is enough for a rejection.")
+
+
 @pytest.mark.parametrize("groups", [None, np.repeat(np.arange(50), 4)])
 def test_an_impossible_target_is_enough(groups):
     logits, y = data(0, 200, 3)
@@ -268,6 +300,22 @@ BAD = [
         lambda: sc.calibration_test(sc.Categorical(P), [0, 1, 0, 1], groups=[0, 0, 1, 1], null="simulate"),
         ValueError,
         "independent rows",
+    ),
+    (lambda: sc.calibration_test(sc.Categorical(P), [0, 1, 0, 1], null="signs"), ValueError, "too few rows for random"),
+    (lambda: sc.calibration_test(sc.Categorical(P), [0, 1, 0, 1], null="student-t"), ValueError, "`null`|too few rows"),
+    (lambda: sc.Categorical([0.2, 1.2]), ValueError, "row 1 has 1.2. Likely causes: percentages"),
+    (lambda: sc.Categorical([[20.0, 80.0]]), ValueError, "percentages; divide by 100"),
+    (lambda: sc.Categorical([[0.3, 0.69]]), ValueError, "rounded probabilities"),
+    (lambda: sc.Categorical([[0.2], [0.3]]), ValueError, r"given with shape \(n,\)"),
+    (
+        lambda: sc.calibration_test(sc.Categorical(P, labels=[1, 2]), list("1212")),
+        ValueError,
+        "text in place of numbers",
+    ),
+    (
+        lambda: sc.calibration_test(sc.Categorical(P, labels=["a", "b"]), np.array([b"a"] * 4)),
+        ValueError,
+        "text as bytes",
     ),
     (lambda: sc.diagnose(sc.Categorical(P), [0, 1, 0, 1], names=["a"]), TypeError, "`names` is not for classes"),
 ]

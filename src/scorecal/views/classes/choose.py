@@ -16,7 +16,7 @@ from .unlikely import Unlikely, unlikely
 _LEAST_PROBABILITY, _LEAST_BY_SIGNS = 1e-12, 1e-3  # signs cannot judge sums that rest on a few huge numbers
 _MOST_LOGIT = 8.0
 _FEWEST = 3.0  # variance of the number of targets of a class, below which it counts for less
-_FEWEST_BY_SIGNS = 20.0  # rows on which a sum must rest for signs to judge it
+FEWEST_BY_SIGNS = 20.0  # rows on which a sum must rest for signs to judge it
 _ORDERS = (1, 2, 3)
 _ALIKE = 1e-9
 _SECOND = 0.5  # of second-order curves, beside slopes
@@ -92,7 +92,7 @@ def class_views(
     if known.ordered:
         views += _of_errors_before(known, observed)
     views += _of_covariates(known, columns, {view.name for view in views})
-    rare = unlikely(p)
+    rare = unlikely(p, known.ordered)
     if not rare.constant:
         views.append(
             ClassView("unlikely target", "outliers", rare, 1.0, "A target is a class that is next to impossible.")
@@ -101,7 +101,7 @@ def class_views(
         views = [
             view
             if isinstance(view.features, Unlikely)
-            else replace(view, features=without_rare(view.features, _FEWEST_BY_SIGNS))
+            else replace(view, features=without_rare(view.features, FEWEST_BY_SIGNS))
             for view in views
         ]
     return tuple(view for view in views if not _is_empty(view))
