@@ -1,7 +1,5 @@
 """Sizes of errors of classes: intervals against exact formulas, coverage, words and the picture."""
 
-from functools import partial
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -100,9 +98,11 @@ def test_words_and_picture():
     ax = plot_reliability(found)
     assert ax.get_ylabel() == "share that is right"
     assert found.plot() is not None
-    for wrong in (plot_estimates, partial(report_html, found.result)):
-        with pytest.raises(TypeError, match="`diagnosis` is of classes"):
-            wrong(found)
+    with pytest.raises(TypeError, match="`diagnosis` is of classes"):
+        plot_estimates(found)
+    for page in (report_html(found.result, found), found._repr_html_()):
+        assert "Over-confident: says 78 %, is right 61 % (" in page
+        assert "Expected calibration error" in page
     mpl.pyplot.close("all")
     biased = sc.diagnose(sc.Categorical(softmax(logits + np.eye(4)[0])), y, rng=0)
     assert any(

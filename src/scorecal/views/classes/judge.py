@@ -70,8 +70,8 @@ def classes_test(
     if not views:  # draws leave some for any predictions
         raise ValueError(
             f"`y` has too few rows for random signs: among {n} predictions nothing rests on {FEWEST_BY_SIGNS:g} rows "
-            "or more that are not nearly certain. Likely causes: `groups`, `horizon` or `null` ask for signs where rows "
-            "are few; independent rows need none of them."
+            "or more that are not nearly certain. Likely causes: `groups`, `horizon` or `null` ask for signs where "
+            "rows are few; independent rows need none of them."
         )
     generator = as_generator(rng)
     raised = raise_of_signs(options.null, predictions, n)
