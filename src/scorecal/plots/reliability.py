@@ -36,7 +36,7 @@ def plot_reliability(diagnosis: ClassDiagnosis, *, ax: Any = None) -> Any:
     for each in diagnosis.bins:
         right = each.found.holds(each.claimed)
         ends = np.array([[each.found.value - each.found.low], [each.found.high - each.found.value]])
-        style = {"fmt": "o" if right else "D", "color": MAIN if right else WARN, "capsize": 3}
+        style = {"fmt": "o" if right else "D", "color": MAIN if right else WARN, "capsize": 3, "clip_on": False}
         ax.errorbar(each.claimed, each.found.value, yerr=ends, **style)
     ax.set(
         xlabel="largest probability, claimed", ylabel="share that is right", aspect="equal", xlim=(0, 1), ylim=(0, 1)
