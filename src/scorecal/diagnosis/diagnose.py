@@ -90,7 +90,7 @@ def diagnose(
     covariates : optional
         Numbers, dates or labels that divide rows into levels and regions: a data frame, a mapping from names to n
         values, or an array (n, q). Times with a time zone are taken in UTC. By default regions are those of the
-        predicted location and spread of each dimension, and there are no levels.
+        predicted location and spread of each dimension, of classes there are none, and there are no levels.
     names : sequence of str, optional
         Names of the d dimensions.
     result : CombinedResult, optional
@@ -116,7 +116,7 @@ def diagnose(
     Diagnosis
         With `statements`, `message`, `bias`, `confidence_ratio`, `correlations`, `levels`, `where`, `extremes` and
         `within`; `print` it. Of classes, a `ClassDiagnosis` with `statements`, `message`, `accuracy`, `classes`,
-        `bins`, `calibration_error` and `temperature`.
+        `bins`, `calibration_error`, `temperature`, `levels`, `where` and `within`.
 
     Notes
     -----
@@ -134,6 +134,7 @@ def diagnose(
     They are enlarged where influences have heavy tails, as by the degrees of freedom of Welch and Satterthwaite, and to
     the side to which these are skewed, by one and a half times the term of Cornish and Fisher. Intervals are those of
     Student's t. For all to hold at once they have one level, from the largest of all sizes under Gaussian multipliers.
+    Shares of classes have the exact intervals of Clopper and Pearson, at a level for all to hold at once (Sidak).
     Where there are regions, sizes over all rows and of levels get half of 1 - `confidence_level`; the contrasts of
     regions, and the sizes of the region that is named, as one of all (Sidak), get a quarter each.
 
