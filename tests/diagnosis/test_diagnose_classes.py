@@ -1,5 +1,7 @@
 """Sizes of errors of classes: intervals against exact formulas, coverage, words and the picture."""
 
+import re
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -221,6 +223,14 @@ def test_other_levels_and_results_of_other_rows():
     assert "it is rejected." in found.message
     with pytest.raises(ValueError, match="give `diagnose` the same `groups` and `horizon`"):
         sc.diagnose(predictions, y, result=result, groups=np.arange(300) // 10)
+
+
+def test_a_temperature_without_an_end():
+    _, y = data(7, 300, 2)
+    p = np.where(np.random.default_rng(0).random(300) < 0.5, 0.9, 0.1)  # which know nothing of the targets
+    found = sc.diagnose(sc.Categorical(p), y, rng=0)
+    assert found.temperature.high == np.inf
+    assert re.search(r"logits would have to be divided by \d+\.\d\d or more\.", found.statements[0])
 
 
 def test_two_classes_are_told_once():

@@ -62,7 +62,9 @@ def _confidence(diagnosis: ClassDiagnosis) -> list[str]:
     if not diagnosis.temperature.holds(1.0):
         kind = "over-confident" if diagnosis.temperature.value > 1 else "under-confident"
         start = "" if parts else f"{kind}: "
-        parts.append(f"{start}logits would have to be divided by {diagnosis.temperature}")
+        low, high = diagnosis.temperature[1:]
+        size = f"{low:.2f} or more" if math.isinf(high) else str(diagnosis.temperature)
+        parts.append(f"{start}logits would have to be divided by {size}")
     sentence = "; ".join(parts)
     return [f"{sentence[:1].upper()}{sentence[1:]}."] if parts else []
 
