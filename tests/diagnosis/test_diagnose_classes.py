@@ -211,8 +211,8 @@ def test_numbers_are_told_apart():
     assert [percent(each) for each in (0.0, 0.0004, 0.034, 0.5, 0.9, 0.987, 0.99996, 1.0)] == [
         "0 %", "0.04 %", "3.4 %", "50 %", "90 %", "98.7 %", "99.996 %", "100 %",
     ]  # fmt: skip
-    assert side_by_side(0.7234, Estimate(0.68, 0.64, 0.7161)) == ("72.3 %", "68.0 % (64.0 % to 71.6 %)")
-    assert side_by_side(0.7234, Estimate(0.68, 0.64, 0.7261)) == ("72 %", "68 % (64 % to 73 %)")
+    assert side_by_side(0.7234, Estimate(0.68, 0.64, 0.7161)) == ("72.3 %", "68.0 % (64.0 to 71.6 %)")
+    assert side_by_side(0.7234, Estimate(0.68, 0.64, 0.7261)) == ("72 %", "68 % (64 to 73 %)")
 
 
 def test_other_levels_and_results_of_other_rows():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._lib.cached import cached_property
 from ..resampling.signs import Signs
 from .class_result import ClassLevel, ClassRegion, ClassShare
 from .levels import LEAST_ROWS, rows_of_levels
@@ -39,11 +40,11 @@ class Hits:
         """Number of different sizes of some rows, accuracy and shares."""
         return 1 + len(self.told)
 
-    @property
+    @cached_property
     def confidence(self) -> np.ndarray:
         return np.asarray(np.max(self.p, axis=1))
 
-    @property
+    @cached_property
     def right(self) -> np.ndarray:
         """Whether the most probable class was observed, zeros and ones."""
         return np.asarray((np.argmax(self.p, axis=1) == self.observed) * 1.0)

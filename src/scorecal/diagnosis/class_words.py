@@ -111,7 +111,7 @@ def _bins(diagnosis: ClassDiagnosis) -> list[str]:
     if not wrong or len(diagnosis.bins) == 1:
         return []
     worst = max(wrong, key=lambda each: abs(each.found.value - each.claimed))
-    where = f"{percent(worst.low)} to {percent(worst.high)}"
+    where = _span(worst.low, worst.high)
     claimed, found = side_by_side(worst.claimed, worst.found)
     return [f"Where it says {where} ({worst.n} rows, {claimed} on average), it is right {found}."]
 
@@ -178,7 +178,7 @@ def summary_of(diagnosis: ClassDiagnosis) -> list[str]:
 
 def reliability_table(diagnosis: ClassDiagnosis) -> Table:
     """The bins of largest probabilities."""
-    rows = [(f"{percent(b.low)} to {percent(b.high)}", b.n, *side_by_side(b.claimed, b.found)) for b in diagnosis.bins]
+    rows = [(_span(b.low, b.high), b.n, *side_by_side(b.claimed, b.found)) for b in diagnosis.bins]
     return table(("largest probability", "rows", "claimed", "right"), rows)
 
 
@@ -252,4 +252,8 @@ def in_range(found: Estimate, least: int = 0) -> str:
     """A share with its interval."""
     if math.isnan(found.value):
         return str(found)
-    return f"{percent(found.value, least)} ({percent(found.low, least)} to {percent(found.high, least)})"
+    return f"{percent(found.value, least)} ({_span(found.low, found.high, least)})"
+
+
+def _span(low: float, high: float, least: int = 0) -> str:
+    return f"{percent(low, least).removesuffix(' %')} to {percent(high, least)}"

@@ -158,7 +158,7 @@ def diagnose(
     >>> y = sc.Categorical(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)).sample(1, rng)[0]
     >>> sure = sc.Categorical(np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True))
     >>> print(sc.diagnose(sure, y, rng=0).statements[0])
-    Over-confident: says 74 %, is right 59 % (55 % to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
+    Over-confident: says 74 %, is right 59 % (55 to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
     """
     if isinstance(predictions, Categorical):
         check_result(result)
