@@ -204,6 +204,18 @@ def test_surprises_of_predictions_that_learn_from_them():
     assert unlikely(both, ordered=False).of_draws(y[None])[0] > found.of_draws(y[None])[0] + 1.0
 
 
+def test_too_few_rows_for_signs_are_warned_of():
+    """Valid predictions are no error, however certain: nothing but a surprise could reject."""
+    for p, n in ((0.5, 15), (0.999, 300)):
+        found = sc.calibration_test(sc.Categorical(np.full(n, p)), np.ones(n, int), groups=np.arange(n) // 2, rng=0)
+        assert found.pvalue == 1.0
+        assert any(warning.startswith("Too few rows that are not nearly certain") for warning in found.warnings)
+    y = np.ones(300, int)
+    y[:3] = 0
+    p = np.full(300, 1.0 - 1e-6)
+    assert sc.calibration_test(sc.Categorical(p), y, groups=np.arange(300) // 2, rng=0).rejects()
+
+
 def test_the_probability_of_the_second_class_is_enough():
     logits, y = data(0, 100, 2)
     p = softmax(logits)
@@ -301,8 +313,6 @@ BAD = [
         ValueError,
         "independent rows",
     ),
-    (lambda: sc.calibration_test(sc.Categorical(P), [0, 1, 0, 1], null="signs"), ValueError, "too few rows for random"),
-    (lambda: sc.calibration_test(sc.Categorical(P), [0, 1, 0, 1], null="student-t"), ValueError, "`null`|too few rows"),
     (lambda: sc.Categorical([0.2, 1.2]), ValueError, "row 1 has 1.2. Likely causes: percentages"),
     (lambda: sc.Categorical([[20.0, 80.0]]), ValueError, "percentages; divide by 100"),
     (lambda: sc.Categorical([[0.3, 0.69]]), ValueError, "rounded probabilities"),

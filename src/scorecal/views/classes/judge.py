@@ -22,9 +22,9 @@ from ...resampling.nulls import Simulate
 from ...results import CombinedResult, ViewResult
 from ..combine import Draws, combine, shares_of
 from ..extremes import by_law
-from .choose import FEWEST_BY_SIGNS, ClassView, class_views
+from .choose import ClassView, class_views
 from .unlikely import Unlikely
-from .words import Found, blind_spots, message_of, of_impossible, seen_by
+from .words import Found, blind_spots, message_of, of_few_rows, of_impossible, seen_by
 
 _MOST_ROWS = 20_000  # of more, draws from the predictions take many seconds
 _NUMBERS_AT_ONCE = 2**20
@@ -67,12 +67,6 @@ def classes_test(
     columns = {} if covariates is None else as_covariates(covariates, n)
     by_signs = not isinstance(options.null, Simulate)
     views = class_views(p, observed, columns, clusters, predictions.ordinal, by_signs)
-    if not views:  # draws leave some for any predictions
-        raise ValueError(
-            f"`y` has too few rows for random signs: among {n} predictions nothing rests on {FEWEST_BY_SIGNS:g} rows "
-            "or more that are not nearly certain. Likely causes: `groups`, `horizon` or `null` ask for signs where "
-            "rows are few; independent rows need none of them."
-        )
     generator = as_generator(rng)
     raised = raise_of_signs(options.null, predictions, n)
     parts = max(1, min(_ENOUGH_DRAWS, _CHEAP // n) // (n_resamples + 1))
@@ -123,7 +117,7 @@ def classes_test(
         n_draws=draws.n,
         n_clusters=results[0].n_clusters,
         least_pvalue=results[0].least_pvalue,
-        warnings=(*results[0].warnings, *of_impossible(found), *noticed),
+        warnings=(*results[0].warnings, *of_few_rows(found), *of_impossible(found), *noticed),
         views=of_views,
         seen=seen,
         message=message_of(found, seen),
