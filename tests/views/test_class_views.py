@@ -10,6 +10,7 @@ import torch
 import scorecal as sc
 from scorecal.resampling.clusters import clusters_of
 from scorecal.views.classes.choose import class_views
+from scorecal.views.classes.features import _products_in_clusters
 from scorecal.views.classes.kernel import median_distance, pivoted_root
 from scorecal.views.classes.unlikely import Unlikely, unlikely
 
@@ -48,6 +49,13 @@ def test_features_against_enumeration(how):
         np.testing.assert_allclose(rows.sum(axis=1).T, sums, atol=1e-12, err_msg=view.name)
         np.testing.assert_array_equal(view.features.of_rows(every[7], slice(2, 4)), rows[7, 2:4])
         np.testing.assert_allclose(np.einsum("m,mnq->nq", chance, rows), 0.0, atol=1e-12, err_msg=view.name)
+        squares = np.einsum("m,mnq->nq", chance, rows**2)
+        np.testing.assert_allclose(view.features.row_squares(np.array([3, 1])), squares[[3, 1]], atol=1e-12)
+        clusters_of_rows = np.array([0, 1, 0, 0, 1])
+        sums_of = [np.sum(squares[clusters_of_rows == k], axis=0) for k in (0, 1)]
+        wanted = sums_of[0] ** 2 + sums_of[1] ** 2 - np.sum(squares**2, axis=0)
+        products = _products_in_clusters(view.features, clusters_of_rows)
+        np.testing.assert_allclose(products, wanted, rtol=1e-9, atol=1e-12)
         for found, power in zip((*view.features.units, view.features.fourths()), (2, 3, 4), strict=True):
             expected = np.einsum("m,mnq->q", chance, rows**power)
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=view.name)
@@ -171,6 +179,20 @@ def test_level_of_ordered_rows():
             found = sc.calibration_test(sc.Categorical(np.array(p)), y, horizon=horizon, n_resamples=99, rng=seed)
             rejected[k] += found.rejects()
     assert np.all(rejected <= 9)  # of 60 at 5 %: p = .001
+
+
+def test_level_in_blocks_of_nearly_certain_rows():
+    """A run of rows that are nearly certain of one class is as good as one row; signs took its end for a rarity."""
+    rejected = 0
+    for seed in range(30):
+        rng, logits, p, y = np.random.default_rng(seed), np.zeros(3), [], []
+        for _ in range(500):
+            p.append(softmax(logits[None])[0])
+            y.append(rng.choice(3, p=p[-1]))
+            logits = 0.8 * logits + 0.8 * (np.eye(3)[y[-1]] - 1 / 3) + 0.2 * rng.normal(size=3)
+        found = sc.calibration_test(sc.Categorical(np.array(p)), y, horizon=4, n_resamples=99, rng=seed)
+        rejected += found.rejects()
+    assert rejected <= 4  # of 30 at 5 %: p = .02
 
 
 def test_signs_leave_out_what_rests_on_few_rows():

@@ -16,7 +16,7 @@ from .unlikely import Unlikely, unlikely
 _LEAST_PROBABILITY, _LEAST_BY_SIGNS = 1e-12, 1e-3  # signs cannot judge sums that rest on a few huge numbers
 _MOST_LOGIT = 8.0
 _FEWEST = 3.0  # variance of the number of targets of a class, below which it counts for less
-_FEWEST_BY_SIGNS = 20.0  # rows on which a sum must rest for signs to judge it
+_FEWEST_BY_SIGNS = 20.0  # rows or clusters on which a sum must rest for signs to judge it
 _ORDERS = (1, 2, 3)
 _ALIKE = 1e-9
 _SECOND = 0.5  # of second-order curves, beside slopes
@@ -93,7 +93,7 @@ def class_views(
         views += _of_errors_before(known, observed)
     views += _of_covariates(known, columns, {view.name for view in views})
     rare = unlikely(p, known.ordered)
-    views = [kept for view in views for kept in _that_see(view, by_signs)]
+    views = [kept for view in views for kept in _that_see(view, known)]
     if not rare.constant or not views:
         views.append(
             ClassView("unlikely target", "outliers", rare, 1.0, "A target is a class that is next to impossible.")
@@ -101,10 +101,14 @@ def class_views(
     return tuple(views)
 
 
-def _that_see(view: ClassView, by_signs: bool) -> list[ClassView]:
+def _that_see(view: ClassView, known: Known) -> list[ClassView]:
     """Return the view with what signs can judge of it, if they are to; nothing if no feature is left."""
     assert not isinstance(view.features, Unlikely)
-    features = without_rare(view.features, _FEWEST_BY_SIGNS) if by_signs else view.features
+    features: ClassFeatures = view.features
+    if known.by_signs:
+        clusters = known.clusters
+        shared = clusters is not None and clusters.n_clusters < len(known.p)
+        features = without_rare(features, _FEWEST_BY_SIGNS, clusters.labels if clusters and shared else None)
     return [replace(view, features=features)] if np.any(features.units.squares > 0) else []
 
 
