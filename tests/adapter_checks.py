@@ -1,8 +1,10 @@
 """What adapters of several libraries are checked for, and parameters of their distributions."""
 
+import warnings
 from functools import cache
 
 import numpy as np
+import pytest
 from backends import to_numpy
 from scipy import special
 
@@ -11,6 +13,13 @@ import scorecal as sc
 RNG = np.random.default_rng(5)
 N = 6
 LOC, SHAPE = RNG.normal(size=N), np.exp(0.5 * RNG.normal(size=N))
+
+
+def heavy(package):
+    """Import a package that `make test` does without; its tests are slow, and are skipped where it is missing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own, and of what it imports
+        return pytest.importorskip(package, reason="heavy: pip install --group doors")
 
 
 def check_scores(predictions, log_density, points, array=np.asarray, step=1e-5):

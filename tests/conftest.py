@@ -42,6 +42,20 @@ def backend(request):
 
 
 @pytest.fixture
+def zuko():
+    """Imported, without what that import does to all distributions of torch: it turns their checks off."""
+    from torch.distributions import Distribution
+
+    kept = {name: vars(Distribution)[name] for name in ("_validate_args", "arg_constraints")}
+    import zuko
+
+    Distribution._validate_args, Distribution.arg_constraints = False, {}
+    yield zuko
+    for name, value in kept.items():
+        setattr(Distribution, name, value)
+
+
+@pytest.fixture
 def dask_cluster(tmp_path):
     """A scheduler and two workers without nannies, each a process of its own; one of them runs two tasks at a time."""
     with socket.socket() as free:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
+from command_line import write
 from pyarrow import parquet
 
 import scorecal as sc
@@ -123,6 +124,16 @@ def folder(tmp_path, monkeypatch):
     many = np.column_stack([np.zeros(20_000), np.ones(20_000), 1.02 * rng.normal(size=20_000)])
     millions = dict(zip(("mu", "sigma", "observed"), many.T, strict=True))
     parquet.write_table(pyarrow.table(millions), tmp_path / "millions.parquet")
+    date, place = np.repeat(np.arange(150), 2), np.tile([1, 2], 150)
+    outputs = {
+        "reference_date": np.repeat(date, 3),
+        "location": np.repeat(place, 3),
+        "output_type": np.full(900, "quantile"),
+        "output_type_id": np.tile([0.1, 0.5, 0.9], 300),
+        "value": (mean[:, :1] + [-1.28, 0.0, 1.28]).ravel(),
+    }
+    write(tmp_path / "team-model.csv", outputs)
+    write(tmp_path / "time-series.csv", {"reference_date": date, "location": place, "observation": y[:, 0]})
     scores = {"targets": y, "scores": mean - y, "base_scores": mean[:, None, :] - base, "base_points": base}
     np.savez(tmp_path / "scores.npz", **scores)
     monkeypatch.chdir(tmp_path)

@@ -17,14 +17,14 @@ def skewed(n, seed):
 
 def test_p_values_of_few_signs_are_raised_but_not_for_gaussians_or_draws():
     function = sc.ScoreFunction(lambda y: -y, 20, 1)
-    assert raise_of_signs(sc.nulls.RandomSigns(), function, 20) == 5.5
+    assert raise_of_signs(sc.nulls.RandomSigns(), function, 20, None) == 5.5
     assert (
-        raise_of_signs(sc.nulls.RandomSigns(), function, 50)
-        == raise_of_signs(sc.nulls.RandomSigns(), function, 400)
+        raise_of_signs(sc.nulls.RandomSigns(), function, 50, None)
+        == raise_of_signs(sc.nulls.RandomSigns(), function, 400, None)
         == 1
     )
-    assert raise_of_signs(sc.nulls.Simulate(), function, 20) == 1
-    assert raise_of_signs(sc.nulls.RandomSigns(), sc.Gaussian(np.zeros(20), 1.0), 20) == 1
+    assert raise_of_signs(sc.nulls.Simulate(), function, 20, None) == 1
+    assert raise_of_signs(sc.nulls.RandomSigns(), sc.Gaussian(np.zeros(20), 1.0), 20, None) == 1
 
 
 @pytest.mark.parametrize("n_resamples", [19, 99])

@@ -92,8 +92,9 @@ def test_stacked_draws_are_those_of_one_test_each(monkeypatch, make):
     predictions = make()
     monkeypatch.setattr(module, "normal_draws", lambda *_: None)
     found, units = redrawn(monkeypatch, predictions)
-    draws = list(drawn_targets(predictions, predictions.n, N_DRAWS, np.random.default_rng(5)))
-    expected = observed(monkeypatch, predictions, draws, units)
+    n_for_units = -(-N_DRAWS // 2)  # the first draws, which are not ranked
+    draws = list(drawn_targets(predictions, predictions.n, n_for_units + N_DRAWS, np.random.default_rng(5)))
+    expected = observed(monkeypatch, predictions, draws[n_for_units:], units)
     assert_same(found, expected)  # those with noise too, which is the same for all draws
 
 

@@ -33,8 +33,7 @@ def cautions_of(
             exact_copies(rows) or close_targets(rows),
             *found,
         ]
-    if not shared or raised > 1.0:
-        found.append(few_rows(n, null, clusters is None and can_draw, raised))
+    found.append(few_rows(n, null, clusters is None and can_draw, raised, shared))
     return tuple(sentence for sentence in found if sentence is not None)
 
 

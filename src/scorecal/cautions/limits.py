@@ -53,12 +53,16 @@ def grid_step(values: np.ndarray, finest: float) -> float | None:
     return None
 
 
-def few_rows(n: int, null: str, can_draw: bool, raised: float = 1.0) -> str | None:
-    """Say that there are few rows for the null distribution in use, and by which factor p-values were raised."""
-    if null not in _APPROXIMATE or n >= _LEAST_ROWS:
-        return None
+def few_rows(n: int, null: str, can_draw: bool, raised: float = 1.0, shared: bool = False) -> str | None:
+    """Say that there are few rows for the null distribution in use, and by which factor p-values were raised.
+
+    Of rows in clusters, which are `shared`, their number has been said to be small.
+    """
+    factor = f"the p-value and the adjusted ones of views were multiplied by {raised:.3g}"
+    if null not in _APPROXIMATE or n >= _LEAST_ROWS or (shared and raised == 1.0):
+        return f"With so few blocks of rows, {factor}." if raised > 1.0 else None
     cure = 'give `null="simulate"`, which is exact for any number of rows' if can_draw else f"use {_LEAST_ROWS} or more"
     few = f"{n} rows are few for {_APPROXIMATE[null]}"
     if raised > 1.0:
-        return f"{few}: to be safe, the p-value and the adjusted ones of views were multiplied by {raised:.3g}; {cure}."
+        return f"{few}: to be safe, {factor}; {cure}."
     return f"{few}, whose p-values are then only roughly right: {cure}."

@@ -56,6 +56,7 @@ def as_json(
         **sizes,
         "settings": {
             "file": str(chosen.file),
+            "hub": chosen.hub and str(chosen.hub),
             "group": chosen.group,
             "time": chosen.time,
             "horizon": horizon_of(chosen),

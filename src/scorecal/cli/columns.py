@@ -31,6 +31,7 @@ class Columns:
     group: str | None = None
     time: str | None = None
     labels: str | None = None
+    rest_as_labels: bool = False  # all other columns of the file are read too
 
 
 class Use(NamedTuple):
@@ -90,6 +91,8 @@ def uses_of(source: str, header: Sequence[str], columns: Columns) -> list[Use]:
         found.append(_as_labels_or_not(source, header, "group", columns.group))
     if columns.time is not None:
         found.append(Use("time", columns.time, False))
+    if columns.rest_as_labels:
+        found += [Use("by", name, True) for name in header if name not in columns.numbers]
     for use in found:
         place_of(source, header, use.name)
         if use.name in targets:

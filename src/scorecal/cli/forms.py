@@ -56,6 +56,8 @@ def members(names: Sequence[str]) -> list[str]:
 
 def check_forms(chosen: argparse.Namespace) -> None:
     """Raise unless the options say, in one way, what the predictions are."""
+    if chosen.output_type:
+        raise InputError("--output-type is for the output of a hub: give --hub as well.")
     check_classes(chosen)
     ways = [option for option in ("classes", "quantiles", "samples", "count") if getattr(chosen, option)]
     if not ways:

@@ -3,12 +3,13 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ..predictions import AnyPredictions, Categorical
 from .classes import classes_of
-from .columns import columns_of
+from .columns import Columns, columns_of
 from .forms import check_forms, numbers_of, predictions_of
 from .order import in_time_order
 from .read_csv import read_csv
@@ -60,19 +61,9 @@ def read(chosen: argparse.Namespace) -> Input:
             )
         scores, y = read_npz(chosen.file)
         return Input(scores, y, None, None, {}, 0, (), "row", np.arange(scores.n))
-    given = [option for option in ("group", "time", "horizon") if getattr(chosen, option)]
-    if chosen.null == "simulate" and given:
-        raise InputError(
-            f"--null simulate is for independent rows: leave it out, or --{' and --'.join(given)}. Rows that depend on "
-            "each other share random signs."
-        )
+    check_null(chosen)
     check_forms(chosen)
-    wanted = columns_of(chosen)
-    said: list[str] = []
-    if chosen.file.suffix.lower() in (".parquet", ".pq"):
-        table = read_parquet(chosen.file, wanted)
-    else:
-        table, said = read_csv(chosen.file, wanted)
+    table, said = read_table(chosen.file, columns_of(chosen))
     for name, values in table.columns:
         if values.dtype.kind == "f":
             table.check(name, values, np.isinf(values), "the value must be a finite number")
@@ -81,7 +72,7 @@ def read(chosen: argparse.Namespace) -> Input:
         said.append(str(dropped))
     table = in_time_order(table)
     groups = next(iter(table.group.values()), None)
-    by = _shown_by(table) or None
+    by = shown_by(table) or None
     predictions: AnyPredictions | Categorical
     if chosen.classes:
         predictions, y, of_classes = classes_of(table, chosen)
@@ -91,7 +82,24 @@ def read(chosen: argparse.Namespace) -> Input:
     return Input(predictions, y, by, groups, table.time, dropped.n, tuple(said), table.unit, table.places)
 
 
-def _shown_by(table: Table) -> Mapping[str, np.ndarray]:
+def read_table(path: Path, wanted: Columns) -> tuple[Table, list[str]]:
+    """Read columns of a CSV or Parquet file, and say what should be known about how it was read."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return read_parquet(path, wanted), []
+    return read_csv(path, wanted)
+
+
+def check_null(chosen: argparse.Namespace) -> None:
+    """Raise if rows depend on each other by the options, and the null distribution needs independent ones."""
+    given = [option for option in ("group", "time", "horizon") if getattr(chosen, option)]
+    if chosen.null == "simulate" and given:
+        raise InputError(
+            f"--null simulate is for independent rows: leave it out, or --{' and --'.join(given)}. Rows that depend on "
+            "each other share random signs."
+        )
+
+
+def shown_by(table: Table) -> Mapping[str, np.ndarray]:
     """Columns of `--by` under the names that are shown, with UTC in those of times that are in it."""
     names = {name: f"{name} (UTC)" if name in table.in_utc else name for name in table.by}
     for name, meant in names.items():

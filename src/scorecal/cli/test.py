@@ -26,6 +26,7 @@ from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
 from .as_json import as_json
 from .files import source_of
+from .hub import read_hub
 from .memory import check_draws
 from .options import MOST_DRAWS
 from .order import horizon_of, rows_in_words
@@ -56,7 +57,7 @@ def _test(chosen: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = partial(_show_warning, chosen.file, set())
         with _in_words_of_options(chosen.file):
-            given = read(chosen)
+            given = read(chosen) if chosen.hub is None else read_hub(chosen)
             predictions, y = given.predictions, given.y
             for sentence in given.said:
                 complain("scorecal test", sentence)
@@ -187,7 +188,8 @@ def _report(
     if not isinstance(given.predictions, Categorical):
         predictions, y = in_normal_scores(given.predictions, given.y, np.random.default_rng(chosen.seed))
     rows = rows_in_words(chosen, given.groups)
-    how_read = ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
+    how_read = {"observed": chosen.hub} if chosen.hub else {}
+    how_read |= ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
     return report_html(
         result,
         diagnosis,

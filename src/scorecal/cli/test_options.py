@@ -7,7 +7,7 @@ from typing import Any
 
 from .classes import class_column
 from .forms import quantile
-from .options import MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
+from .options import HUB_OUTPUTS, MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
 
 _EXAMPLES = """examples:
   scorecal test forecasts.csv --mean mu --std sigma --target observed
@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   scorecal test calls.csv --count --mean expected --target calls
   scorecal test animals.csv --classes cat:p_cat dog:p_dog bird:p_bird --target animal
   scorecal test rain.csv --classes wet:p_wet --target weather --tolerate-error 0.05
+  scorecal test team-model.csv --hub time-series.csv --by location --group reference_date
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test patients.csv --mean mu --std sigma --target observed --group patient
   scorecal test stations.csv --mean mu --std sigma --target observed --group station --time day --horizon 6
@@ -84,6 +85,19 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         "the column has the name of its class; one column alone is for the second of two classes",
     )
     parser.add_argument("--ordinal", action="store_true", help="the order of --classes means something, as for grades")
+    parser.add_argument(
+        "--hub",
+        type=Path,
+        metavar="OBSERVED",
+        help="FILE is the output of one model as hubs of the Hubverse have it, with the columns output_type, "
+        "output_type_id and value; this second table, CSV or Parquet, has what was observed in the column observation, "
+        "or --target, and columns of the same names to join by",
+    )
+    parser.add_argument(
+        "--output-type",
+        choices=HUB_OUTPUTS,
+        help="with --hub, which output is tested, where there are several",
+    )
     parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
     parser.add_argument(
         "--by",

@@ -17,7 +17,15 @@ _EVERYWHERE = {
     "predictions.score(y)": "the score of the predictions at their targets",
     "rng": "--seed",
 }
-_IN_A_TABLE = {"covariates": "--by", "names": "--target", "y": "--target"}
+_IN_A_TABLE = {
+    "covariates": "--by",
+    "forecasts": "the model output",
+    "names": "--target",
+    "observations": "--hub",
+    "observed": "--target",
+    "output_type": "--output-type",
+    "y": "--target",
+}
 _IN_AN_NPZ = {
     "Scores": "the scores",
     "at_base": "array 'base_scores'",

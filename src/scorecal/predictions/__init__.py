@@ -1,12 +1,20 @@
 """Batches of n predictive distributions."""
 
+from .adapters.arviz import from_arviz
+from .adapters.darts import from_darts
 from .adapters.dispatch import as_predictions
 from .adapters.flowjax import from_flowjax
+from .adapters.gluonts import from_gluonts
+from .adapters.gpytorch import from_gpytorch
+from .adapters.hubverse import from_hubverse
 from .adapters.ngboost import from_ngboost
+from .adapters.nixtla import from_nixtla
 from .adapters.numpyro import from_numpyro
 from .adapters.sbi import from_sbi
 from .adapters.scipy import from_scipy
 from .adapters.sklearn import from_sklearn
+from .adapters.skpro import from_skpro
+from .adapters.sktime import from_sktime
 from .adapters.torch import from_torch
 from .capabilities import (
     HasCdf,
@@ -86,15 +94,23 @@ __all__ = [
     "drawn_targets",
     "evaluate_log_prob",
     "evaluate_score",
+    "from_arviz",
+    "from_darts",
     "from_flowjax",
+    "from_gluonts",
+    "from_gpytorch",
     "from_histogram",
+    "from_hubverse",
     "from_ngboost",
+    "from_nixtla",
     "from_numpyro",
     "from_quantiles",
     "from_samples",
     "from_sbi",
     "from_scipy",
     "from_sklearn",
+    "from_skpro",
+    "from_sktime",
     "from_torch",
     "held_array",
     "prior_of",

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
+from .._lib.cached import cached_property
 from ..kernels import Gaussian
 from ..kernels.gram import Gram
 from .frame import ViewFrame
 from .view import View
 
 _MOST_ROWS, _PAIRS_AT_ONCE = 2000, 2**16
+_ROWS_OF_STRIP = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,31 +30,45 @@ class DensePairs:
 
     def __call__(self, targets: Array, scores: Array) -> Array:
         """Return the statistics (m,) of targets and scores (m, n, d), a few data sets at a time."""
-        found = [self._of(targets[some, ...], scores[some, ...]) for some in _few(targets)]
+        found = [self._of(targets[some, ...], scores[some, ...]) for some in _few(targets, targets.shape[1])]
         return array_namespace(targets).concat(found)
 
     def of_normal(self, targets: np.ndarray) -> np.ndarray:
         """Return the statistics (m,) of standard normal targets (m, n, d), whose scores are minus the targets."""
-        return np.concatenate([self._of_normal(targets[some]) for some in _few(targets)])
+        return np.concatenate([self._of_normal(targets[some]) for some in _few(targets, _ROWS_OF_STRIP)])
 
     def _of_normal(self, z: np.ndarray) -> np.ndarray:
         """With scores -z and D = z_i - z_j, h / l = (|z_i|^2 + |z_j|^2) / 2 + d / sigma^2 - factor |D|^2 / (2 sigma^2).
 
-        The matrix is symmetric, so that the first term is a sum over rows of |z_i|^2.
+        The matrix is symmetric: strips of it that begin at the diagonal will do.
         """
         n, d = z.shape[1:]
         precision = self.bandwidth**-2
-        squared = np.einsum("mnd,mnd->mn", z, z)[..., None]
-        norms, ones = -0.5 * precision * squared, np.ones_like(squared)
-        left, right = np.concatenate([precision * z, norms, ones], 2), np.concatenate([z, ones, norms], 2)
-        exponents = np.matmul(left, right.swapaxes(1, 2))
-        block = np.exp(exponents)
-        block *= self.gram
         factor = 1.0 / precision + 2.0 + 2.0 * precision
-        total = np.einsum("mnk,mnk->m", block, exponents)
-        rows = np.einsum("mnk->mn", block)
-        total = factor * total + np.einsum("mn,mn->m", rows, squared[..., 0] + d * precision)
+        half = 0.5 * np.einsum("mnd,mnd->mn", z, z)[..., None]
+        norms, ones = -precision * half, np.ones_like(half)
+        left, right = np.concatenate([precision * z, norms, ones], 2), np.concatenate([z, ones, norms], 2)
+        ends = np.concatenate([ones, half], 2).swapaxes(1, 2)
+        total = np.zeros(len(z))
+        for start, gram in self._strips:
+            strip = slice(start, start + len(gram))
+            exponents = np.matmul(left[:, strip], right[:, start:].swapaxes(1, 2))
+            block = np.exp(exponents)
+            block *= gram
+            sums, own = np.matmul(ends[:, :, strip], block).swapaxes(0, 1)
+            total += factor * np.einsum("mnk,mnk->m", block, exponents)
+            total += np.einsum("mk,mk->m", sums, half[:, start:, 0] + d * precision) + np.sum(own, axis=1)
         return np.asarray(total / (n * (n - 1)))
+
+    @cached_property
+    def _strips(self) -> list[tuple[int, np.ndarray]]:
+        """First rows of strips of the matrix, and these from the diagonal on, so that each pair is in one of them."""
+        found = []
+        for start in range(0, len(self.gram), _ROWS_OF_STRIP):
+            strip = np.array(self.gram[start : start + _ROWS_OF_STRIP, start:])
+            strip[:, _ROWS_OF_STRIP:] *= 2.0
+            found.append((start, strip))
+        return found
 
     def _of(self, targets: Array, scores: Array) -> Array:
         """For the bilinear form, u_i.u_j + y_i.y_j + a_i + a_j, see `statistics.stein`."""
@@ -70,10 +86,10 @@ class DensePairs:
         return xp.sum(block, axis=(1, 2)) / (n * (n - 1))
 
 
-def _few(targets: Array) -> list[slice]:
-    """Slices of data sets (m, n, d) whose pairs fit the cache together."""
+def _few(targets: Array, n_rows: int) -> list[slice]:
+    """Slices of data sets (m, n, d) whose pairs with `n_rows` of the rows fit the cache together."""
     m, n, _ = targets.shape
-    size = max(1, _PAIRS_AT_ONCE // n**2)
+    size = max(1, _PAIRS_AT_ONCE // (n * n_rows))
     return [slice(k, min(k + size, m)) for k in range(0, m, size)]
 
 

@@ -87,7 +87,7 @@ def judge(
             "`views` see nothing here. Likely causes: they all compare predictions, and `differs(frame)` is False, as "
             "where all predictions are alike; or they all need null draws from the predictions (`Outlying`, `Largest`)."
         )
-    raised = raise_of_signs(options.null, subject.predictions, n)
+    raised = raise_of_signs(options.null, subject.predictions, n, options.clusters)
     first = [view for view, _ in parts[0][1]]
     cheap = not isinstance(options.null, Simulate) or _redraw(subject, first, options).tabulated is not None
     per_resample = draws_per_resample(options.null, subject.n_resamples, n, d) if subject.automatic and cheap else 1

@@ -8,7 +8,6 @@ Features are functions of one row, so that many data sets are stacked, and their
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,7 @@ from .summaries import Summaries
 from .view import FrameFeatures, RowKernel, Shares, View
 
 _FLOATS_AT_ONCE = 2**18  # few enough for the features of a view to stay in the cache
+_DRAWS_FOR_UNITS = 100  # at most: more change little
 
 
 class DrawsError(ValueError):
@@ -48,8 +48,8 @@ class DrawsError(ValueError):
 class ViewRedraw:
     """Function that draws targets from `predictions` and returns the statistics of all views, (V, B), and their units.
 
-    Units are expected sums of squares and cubes: those of the first draws, which they judge as well. Ranks of B draws
-    are then wrong by an order of 1 / B at most.
+    Units are expected sums of squares and cubes. They are means over draws of their own, which are not ranked: given
+    these, the data and the other draws are still alike, and ranks are exact.
     """
 
     views: Sequence[View]
@@ -81,15 +81,15 @@ class ViewRedraw:
     def _drawn(self, n_draws: int, rng: np.random.Generator, average: Average) -> Redrawn:
         frame, dense = self.frames[0.0], self._dense
         slow = [view for view in self.views if view.name not in dense and not stacks(view)]
+        in_units = [view for view in self.views if view.finite_rank and stacks(view)]
         found: dict[str, list[Array]] = {view.name: [] for view in self.views}
-        units: dict[str, Units] = {}
         n_threads = cpu_count() if is_numpy_array(frame.reference) else 1
         with progress(n_draws, "draw", delay=2.0) as advance:
-            stacks_of_draws = self._stacks(n_draws, rng)
-            first = next(stacks_of_draws)
-            units |= {view.name: _units(view, first) for view in self.views if view.finite_rank and stacks(view)}
+            stacks_of_draws = self._stacks(n_draws, rng, for_units=bool(in_units))
+            first = [next(stacks_of_draws)] if in_units else []
+            units = {view.name: _units(view, stack) for stack in first for view in in_units}
             work = partial(_of_stack, self.views, dense, units)
-            for stack, statistics in in_threads(work, chain([first], stacks_of_draws), n_threads):
+            for stack, statistics in in_threads(work, stacks_of_draws, n_threads):
                 for name, row in statistics.items():
                     found[name].append(row)
                 if slow:
@@ -101,8 +101,8 @@ class ViewRedraw:
         check_overflow(drawn)
         return Redrawn(drawn, [units.get(view.name) for view in self.views])
 
-    def _stacks(self, n_draws: int, rng: np.random.Generator) -> Iterator["Stack"]:
-        """Yield draws, a few at a time."""
+    def _stacks(self, n_draws: int, rng: np.random.Generator, *, for_units: bool) -> Iterator["Stack"]:
+        """Yield draws, a few at a time; with `for_units` after a stack of others, from the same chains."""
         n, frame = self.predictions.n, self.frames[0.0]
         source, predictions, coordinates = self.predictions, self.predictions, self.coordinates
         if can_be_moved(predictions):
@@ -110,10 +110,11 @@ class ViewRedraw:
             predictions, coordinates = frame.predictions, None
         n_noise = N_NOISE_DRAWS if len(self.frames) > 1 else 1
         size = max(1, min(_FLOATS_AT_ONCE // (n * n_noise * frame.reference.shape[1]), -(-n_draws // 2)))
+        n_first = min(size, _DRAWS_FOR_UNITS) if for_units else 0
         draws: list[Array] = []
-        for k, targets in enumerate(drawn_targets(source, n, n_draws, rng)):
+        for k, targets in enumerate(drawn_targets(source, n, n_first + n_draws, rng), start=1):
             draws.append(targets)
-            if len(draws) == size or k == n_draws - 1:
+            if len(draws) == size or k in (n_first, n_first + n_draws):
                 frames = {
                     noise: _redrawn(frame, predictions, noise, draws, coordinates)
                     for noise, frame in self.frames.items()

@@ -142,18 +142,6 @@ def test_targets_of_another_library():
         sc.kccsd_test(sc.from_torch(KINDS["Laplace on R"][0]()), tensor(N).numpy(), rng=0)
 
 
-@pytest.fixture
-def zuko():
-    """Imported, without what that import does to all distributions of torch: it turns their checks off."""
-    kept = {name: vars(td.Distribution)[name] for name in ("_validate_args", "arg_constraints")}
-    import zuko
-
-    td.Distribution._validate_args, td.Distribution.arg_constraints = False, {}
-    yield zuko
-    for name, value in kept.items():
-        setattr(td.Distribution, name, value)
-
-
 FLOWS = [("NSF", 2), ("MAF", 1), ("MAF", 2), ("MAF", 3), ("BPF", 2), ("NAF", 2), ("SOSPF", 2)]
 
 
@@ -170,6 +158,17 @@ def test_zuko_scores_against_finite_differences(zuko, kind, dim):
         return distribution.log_prob(points).detach().numpy()
 
     check_scores(predictions, log_density, RNG.normal(size=(5, N, dim)), torch.asarray, step=1e-6)
+
+
+def test_the_door_takes_a_flow_with_its_contexts(zuko):
+    torch.manual_seed(0)
+    flow, context = zuko.flows.MAF(2, context=3, hidden_features=(8,)).double(), tensor(N, 3)
+    y = tensor(N, 2)
+    torch.testing.assert_close(sc.as_predictions(flow, context).score(y), sc.from_torch(flow(context)).score(y))
+    with pytest.raises(ValueError, match="is a flow of zuko, which needs `x`, the contexts, one row for each"):
+        sc.as_predictions(flow)
+    with pytest.raises(ValueError, match=r"must have batch shape \(n,\) .* but has batch shape \(\)"):
+        sc.as_predictions(flow, context[0])
 
 
 def test_zuko_boxes_are_bounded(zuko):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._lib.arrays import Array
+from ...coordinates.normal_scores import needs_normal_scores
 from ...kernels import DistributionKernel, Radial
 from ...kernels.bandwidth import target_bandwidth
 from ...kernels.gram import distribution_gram
@@ -50,8 +51,8 @@ class DataSet:
 
     @property
     def targets(self) -> Array:
-        """Targets (n, d); classes as they are."""
-        if isinstance(self.predictions, Categorical):
+        """Targets (n, d); as they are where predictions have no scores: classes, counts, members."""
+        if isinstance(self.predictions, Categorical) or needs_normal_scores(self.predictions):
             return self.y
         return self.once("targets", lambda: as_targets(self.y, self.predictions))
 

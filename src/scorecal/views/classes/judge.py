@@ -68,7 +68,7 @@ def classes_test(
     by_signs = not isinstance(options.null, Simulate)
     views = class_views(p, observed, columns, clusters, predictions.ordinal, by_signs)
     generator = as_generator(rng)
-    raised = raise_of_signs(options.null, predictions, n)
+    raised = raise_of_signs(options.null, predictions, n, clusters)
     parts = max(1, min(_ENOUGH_DRAWS, _CHEAP // n) // (n_resamples + 1))
     draws = Draws(n_resamples, max(parts, int(np.ceil(raised))), raised)
     functions = [_function(view, observed) for view in views]
