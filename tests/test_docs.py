@@ -35,7 +35,7 @@ def commands(page):
 
 PROMISES = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
 HELD_BY = sorted(set(re.findall(r"`(tests/[^`]*)`", PROMISES)))
-COMMANDS = [command for page in ("command_line.md", "pipelines.md") for command in commands(page)]
+COMMANDS = [command for page in ("command_line.md", "pipelines.md", "classes.md") for command in commands(page)]
 
 
 def test_there_is_something_to_check():
@@ -113,6 +113,14 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "wind.csv.gz").write_bytes(gzip.compress((tmp_path / "wind.csv").read_bytes()))
     table = np.column_stack([mean[:, 0], one, y[:, 0]])
     np.savetxt(tmp_path / "forecasts.csv", table, delimiter=",", header="mu,sigma,observed", comments="")
+    p, light = rng.dirichlet(np.ones(3), size=300), np.where(rng.random(300) < 0.5, "in", "out")
+    label = np.array(["cat", "dog", "owl"])[sc.Categorical(p).sample(1, rng)[0]]
+    animals = [(*row, *row, name, side) for row, name, side in zip(p.tolist(), label, light, strict=True)]
+    heads = [("cat", "dog", "owl", "p_cat", "p_dog", "p_owl", "animal", "light"), ("p_wet", "weather", "day")]
+    weather = np.where(rng.random(3000) < np.repeat(p[:, 0], 10), "wet", "dry")
+    rain = list(zip(np.repeat(p[:, 0], 10), weather, range(3000), strict=True))
+    for name, rows in (("animals", [heads[0], *animals]), ("rain", [heads[1], *rain])):
+        (tmp_path / f"{name}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
     many = np.column_stack([np.zeros(20_000), np.ones(20_000), 1.02 * rng.normal(size=20_000)])
     millions = dict(zip(("mu", "sigma", "observed"), many.T, strict=True))
     parquet.write_table(pyarrow.table(millions), tmp_path / "millions.parquet")

@@ -386,7 +386,7 @@ class Frozen(Unsampled):
 BAD = [
     ("sum of probabilities", lambda: sc.Categorical([[0.5, 0.6]]), ValueError, "probabilities", "sums to 1.1"),
     ("negative probability", lambda: sc.Categorical([[-0.5, 1.5]]), ValueError, "probabilities", "-0.5"),
-    ("flat probabilities", lambda: sc.Categorical([0.5, 0.5]), ValueError, "probabilities", "(2,)"),
+    ("probabilities in a block", lambda: sc.Categorical(np.full((2, 2, 2), 0.5)), ValueError, "probabilities", "(2, 2, 2)"),
     ("NaN probability", lambda: sc.Categorical([[np.nan, 1.0]]), ValueError, "probabilities", "finite"),
     ("class too large", lambda: sc.skce_test(CLASSES, [0, 1, 2, 0]), ValueError, "y", "0 to 2"),
     ("negative class", lambda: sc.skce_test(CLASSES, [0, 1, -1, 0]), ValueError, "y", "-1"),

@@ -10,6 +10,7 @@ import torch
 import scorecal as sc
 from scorecal.resampling.clusters import clusters_of
 from scorecal.views.classes.choose import class_views
+from scorecal.views.classes.features import _products_in_clusters
 from scorecal.views.classes.kernel import median_distance, pivoted_root
 from scorecal.views.classes.unlikely import Unlikely, unlikely
 
@@ -48,6 +49,13 @@ def test_features_against_enumeration(how):
         np.testing.assert_allclose(rows.sum(axis=1).T, sums, atol=1e-12, err_msg=view.name)
         np.testing.assert_array_equal(view.features.of_rows(every[7], slice(2, 4)), rows[7, 2:4])
         np.testing.assert_allclose(np.einsum("m,mnq->nq", chance, rows), 0.0, atol=1e-12, err_msg=view.name)
+        squares = np.einsum("m,mnq->nq", chance, rows**2)
+        np.testing.assert_allclose(view.features.row_squares(np.array([3, 1])), squares[[3, 1]], atol=1e-12)
+        clusters_of_rows = np.array([0, 1, 0, 0, 1])
+        sums_of = [np.sum(squares[clusters_of_rows == k], axis=0) for k in (0, 1)]
+        wanted = sums_of[0] ** 2 + sums_of[1] ** 2 - np.sum(squares**2, axis=0)
+        products = _products_in_clusters(view.features, clusters_of_rows)
+        np.testing.assert_allclose(products, wanted, rtol=1e-9, atol=1e-12)
         for found, power in zip((*view.features.units, view.features.fourths()), (2, 3, 4), strict=True):
             expected = np.einsum("m,mnq->q", chance, rows**power)
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=view.name)
@@ -79,7 +87,7 @@ def test_low_rank_kernel():
 
 def test_unlikely_target_against_enumeration():
     p = np.array([[0.01, 0.01, 0.98], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
-    found = unlikely(p)
+    found = unlikely(p, ordered=False)
     np.testing.assert_allclose(found.tails, [[0.02, 0.02, 1.0], [1.0, 1.0, 0.0], [0.2, 0.5, 1.0]])
     every = np.array(list(product(range(3), repeat=3)))
     chance = np.prod(p[np.arange(3), every], axis=1)
@@ -173,6 +181,20 @@ def test_level_of_ordered_rows():
     assert np.all(rejected <= 9)  # of 60 at 5 %: p = .001
 
 
+def test_level_in_blocks_of_nearly_certain_rows():
+    """A run of rows that are nearly certain of one class is as good as one row; signs took its end for a rarity."""
+    rejected = 0
+    for seed in range(30):
+        rng, logits, p, y = np.random.default_rng(seed), np.zeros(3), [], []
+        for _ in range(500):
+            p.append(softmax(logits[None])[0])
+            y.append(rng.choice(3, p=p[-1]))
+            logits = 0.8 * logits + 0.8 * (np.eye(3)[y[-1]] - 1 / 3) + 0.2 * rng.normal(size=3)
+        found = sc.calibration_test(sc.Categorical(np.array(p)), y, horizon=4, n_resamples=99, rng=seed)
+        rejected += found.rejects()
+    assert rejected <= 4  # of 30 at 5 %: p = .02
+
+
 def test_signs_leave_out_what_rests_on_few_rows():
     p = np.full((100, 3), [0.98, 0.01, 0.01])
     p[:40] = 1 / 3
@@ -187,6 +209,50 @@ def test_signs_leave_out_what_rests_on_few_rows():
     )
     few = views_of(p[30:80], np.zeros(50, int), by_signs=True, ordinal=False)
     assert "top label" not in {view.name for view in few}
+
+
+def test_surprises_of_predictions_that_learn_from_them():
+    """Predictions are the most certain just before a surprise: draws from all of them would make it look rare."""
+    rng, logit, p, y = np.random.default_rng(0), 0.0, [], []
+    for _ in range(200):
+        p.append(1.0 / (1.0 + np.exp(-logit)))
+        y.append(int(rng.random() < p[-1]))
+        logit += 0.7 * (y[-1] - p[-1])
+    p, y = np.array(p), np.array(y)
+    both = np.stack([1.0 - p, p], axis=1)
+    found = unlikely(both, ordered=True)
+    smallest = np.min(found.tails[np.arange(200), y])
+    assert found.of_draws(y[None])[0] == pytest.approx(-np.log10(min(1.0, 200 * smallest)))
+    assert unlikely(both, ordered=False).of_draws(y[None])[0] > found.of_draws(y[None])[0] + 1.0
+
+
+def test_too_few_rows_for_signs_are_warned_of():
+    """Valid predictions are no error, however certain: nothing but a surprise could reject."""
+    for p, n in ((0.5, 15), (0.999, 300)):
+        found = sc.calibration_test(sc.Categorical(np.full(n, p)), np.ones(n, int), groups=np.arange(n) // 2, rng=0)
+        assert found.pvalue == 1.0
+        assert any(warning.startswith("Too few rows that are not nearly certain") for warning in found.warnings)
+    y = np.ones(300, int)
+    y[:3] = 0
+    p = np.full(300, 1.0 - 1e-6)
+    assert sc.calibration_test(sc.Categorical(p), y, groups=np.arange(300) // 2, rng=0).rejects()
+
+
+def test_the_probability_of_the_second_class_is_enough():
+    logits, y = data(0, 100, 2)
+    p = softmax(logits)
+    both, one = (sc.calibration_test(sc.Categorical(each), y, rng=0) for each in (p, p[:, 1]))
+    assert both.pvalue == one.pvalue
+    assert sc.Categorical(torch.as_tensor(p[:, 1])).probabilities.shape == (100, 2)
+
+
+def test_what_probabilities_of_zero_mean_is_said():
+    p = np.tile([0.5, 0.5, 0.0], (60, 1))
+    y = np.random.default_rng(0).integers(2, size=60)
+    assert sc.calibration_test(sc.Categorical(p), y, rng=0).warnings == ()
+    y[0] = 2
+    (warning,) = sc.calibration_test(sc.Categorical(p), y, rng=0).warnings
+    assert warning.startswith("1 target is a class of probability 0, which is enough for a rejection.")
 
 
 @pytest.mark.parametrize("groups", [None, np.repeat(np.arange(50), 4)])
@@ -268,6 +334,20 @@ BAD = [
         lambda: sc.calibration_test(sc.Categorical(P), [0, 1, 0, 1], groups=[0, 0, 1, 1], null="simulate"),
         ValueError,
         "independent rows",
+    ),
+    (lambda: sc.Categorical([0.2, 1.2]), ValueError, "row 1 has 1.2. Likely causes: percentages"),
+    (lambda: sc.Categorical([[20.0, 80.0]]), ValueError, "percentages; divide by 100"),
+    (lambda: sc.Categorical([[0.3, 0.69]]), ValueError, "rounded probabilities"),
+    (lambda: sc.Categorical([[0.2], [0.3]]), ValueError, r"given with shape \(n,\)"),
+    (
+        lambda: sc.calibration_test(sc.Categorical(P, labels=[1, 2]), list("1212")),
+        ValueError,
+        "text in place of numbers",
+    ),
+    (
+        lambda: sc.calibration_test(sc.Categorical(P, labels=["a", "b"]), np.array([b"a"] * 4)),
+        ValueError,
+        "text as bytes",
     ),
     (lambda: sc.diagnose(sc.Categorical(P), [0, 1, 0, 1], names=["a"]), TypeError, "`names` is not for classes"),
 ]

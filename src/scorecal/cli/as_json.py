@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .. import __version__
-from ..diagnosis import Diagnosis
+from ..diagnosis import ClassDiagnosis, Diagnosis
 from ..results import CombinedResult
 from .order import horizon_of
 from .read import Input
@@ -28,37 +28,32 @@ _OF_THE_RESULT = (
     "cannot_see",
 )
 _OF_A_LEVEL = ("covariate", "name", "n", "bias", "confidence_ratio")
+_OF_A_LEVEL_OF_CLASSES = ("covariate", "name", "n", "claimed_accuracy", "accuracy", "classes")
 
 
 def as_json(
-    result: CombinedResult, diagnosis: Diagnosis, chosen: argparse.Namespace, estimator: str, given: Input
+    result: CombinedResult,
+    diagnosis: Diagnosis | ClassDiagnosis,
+    chosen: argparse.Namespace,
+    estimator: str,
+    given: Input,
 ) -> dict[str, Any]:
     """Return verdict, views, sizes, the clearest region and settings, by the names that users may rely on."""
-    tolerance = tolerance_of(chosen)
-    per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
-    where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
+    tolerance: Any = tolerance_of(chosen)
+    sizes = _of_classes(diagnosis) if isinstance(diagnosis, ClassDiagnosis) else _of_numbers(diagnosis, given)
     found = {
         **{name: getattr(result, name) for name in _OF_THE_RESULT},
         "dropped": given.n_dropped,
         "rejected": result.rejects(chosen.alpha),
         "alpha": chosen.alpha,
         "statements": diagnosis.statements,
-        "tolerance": tolerance and {"bias": tolerance.bias, "spread": tolerance.spread},
+        "tolerance": tolerance and asdict(tolerance),
         "within": tolerance and tolerance.verdict(diagnosis),
         "views": [
             {name: getattr(view, name) for name in ("name", "sees", "pvalue", "adjusted_pvalue")}
             for view in result.views
         ],
-        "dimensions": [{"name": name, "bias": off, "confidence_ratio": ratio} for name, off, ratio in per_dimension],
-        "correlations": [
-            {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
-            for pair in diagnosis.correlations
-        ],
-        "levels": [{name: getattr(level, name) for name in _OF_A_LEVEL} for level in diagnosis.levels],
-        "extremes": [{"place": given.place(row.row)} | asdict(row) for row in diagnosis.extremes],
-        "where": where
-        and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
-        | {name: getattr(where, name) for name in sizes},
+        **sizes,
         "settings": {
             "file": str(chosen.file),
             "hub": chosen.hub and str(chosen.hub),
@@ -74,6 +69,39 @@ def as_json(
     }
     plain: dict[str, Any] = _plain(found)
     return plain
+
+
+def _of_numbers(diagnosis: Diagnosis, given: Input) -> dict[str, Any]:
+    """Return sizes of errors of targets that are numbers."""
+    per_dimension = zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)
+    where, sizes = diagnosis.where, ("bias", "confidence_ratio", "rest_bias", "rest_confidence_ratio")
+    return {
+        "dimensions": [{"name": name, "bias": off, "confidence_ratio": ratio} for name, off, ratio in per_dimension],
+        "correlations": [
+            {**pair._asdict(), "dimensions": [diagnosis.names[k] for k in pair.dimensions]}
+            for pair in diagnosis.correlations
+        ],
+        "levels": [{name: getattr(level, name) for name in _OF_A_LEVEL} for level in diagnosis.levels],
+        "extremes": [{"place": given.place(row.row)} | asdict(row) for row in diagnosis.extremes],
+        "where": where
+        and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
+        | {name: getattr(where, name) for name in sizes},
+    }
+
+
+def _of_classes(diagnosis: ClassDiagnosis) -> dict[str, Any]:
+    """Return sizes of errors of targets that are classes."""
+    names = ("claimed_accuracy", "accuracy", "classes", "bins", "calibration_error", "temperature", "places")
+
+    def level(found: Any) -> dict[str, Any]:
+        return {name: getattr(found, name) for name in _OF_A_LEVEL_OF_CLASSES}
+
+    where = diagnosis.where
+    return {
+        **{name: getattr(diagnosis, name) for name in names},
+        "levels": [level(each) for each in diagnosis.levels],
+        "where": where and level(where.there) | {"pvalue": where.contrast_pvalue, "elsewhere": level(where.elsewhere)},
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -20,18 +20,22 @@ _NOT_THE_TARGET = {
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns as options give them: of predictions and targets together, of targets, and by other uses."""
+    """Names of columns as options give them: of predictions and targets together, of targets, and by other uses.
+
+    Targets that are classes are `labels`, and not numbers.
+    """
 
     numbers: Sequence[str]
     targets: Sequence[str]
     by: Sequence[str] = ()
     group: str | None = None
     time: str | None = None
+    labels: str | None = None
     rest_as_labels: bool = False  # all other columns of the file are read too
 
 
 class Use(NamedTuple):
-    """A column beside predictions and targets: "by", "group" or "time", its name, and whether labels are asked for."""
+    """A column that is not read as numbers only: "by", "group", "time" or "labels", its name, and whether as labels."""
 
     role: str
     name: str
@@ -40,7 +44,8 @@ class Use(NamedTuple):
 
 def columns_of(chosen: argparse.Namespace) -> Columns:
     """Columns that the options name; refuse targets that are used twice."""
-    return Columns(_numbers_of(chosen), chosen.target, chosen.by, chosen.group, chosen.time)
+    labels = chosen.target[0] if chosen.classes else None
+    return Columns(_numbers_of(chosen), chosen.target, chosen.by, chosen.group, chosen.time, labels)
 
 
 def _numbers_of(chosen: argparse.Namespace) -> list[str]:
@@ -55,7 +60,8 @@ def _numbers_of(chosen: argparse.Namespace) -> list[str]:
                     f"the column {shown(name)} is named by --target and by {option}; a prediction must not hold what "
                     "was observed."
                 )
-    return list(dict.fromkeys([*(name for names in roles.values() for name in names), *chosen.target]))
+    targets = [] if chosen.classes else chosen.target
+    return list(dict.fromkeys([*(name for names in roles.values() for name in names), *targets]))
 
 
 def place_of(source: str, header: Sequence[str], name: str) -> int:
@@ -69,8 +75,13 @@ def place_of(source: str, header: Sequence[str], name: str) -> int:
 
 
 def uses_of(source: str, header: Sequence[str], columns: Columns) -> list[Use]:
-    """Return the uses of columns beside predictions and targets; refuse those that are not there or make no sense."""
+    """Return the uses of columns beside numbers; refuse those that are not there or make no sense."""
     found: list[Use] = []
+    targets = columns.targets
+    if columns.labels is not None:
+        observed = _as_labels_or_not(source, header, "target", columns.labels)._replace(role="labels")
+        place_of(source, header, observed.name)
+        targets = [observed.name]
     for given in columns.by:
         use = _as_labels_or_not(source, header, "by", given)
         if any(use.name == other.name for other in found):
@@ -84,10 +95,10 @@ def uses_of(source: str, header: Sequence[str], columns: Columns) -> list[Use]:
         found += [Use("by", name, True) for name in header if name not in columns.numbers]
     for use in found:
         place_of(source, header, use.name)
-        if use.name in columns.targets:
+        if use.name in targets:
             given = f"{use.name}{_AS_LABEL if use.as_label else ''}"
             raise InputError(f"--{use.role} {given}: that column is the --target. {_NOT_THE_TARGET[use.role]}")
-    return found
+    return found if columns.labels is None else [*found, observed]
 
 
 def _as_labels_or_not(source: str, header: Sequence[str], role: str, given: str) -> Use:

@@ -1,4 +1,4 @@
-"""Predictions from the columns of a table: means and spreads, quantiles, members of an ensemble, or counts."""
+"""Predictions from the columns of a table: means and spreads, quantiles, members of an ensemble, counts, or classes."""
 
 import argparse
 import math
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..predictions import AnyPredictions, Gaussian, as_predictions, from_quantiles, from_samples
+from .classes import check_classes
 from .table import InputError, Table, shown
 
 _RANGE = re.compile(r"(.*?)(\d+)\.\.(?:\1)?(\d+)")
@@ -57,7 +58,8 @@ def check_forms(chosen: argparse.Namespace) -> None:
     """Raise unless the options say, in one way, what the predictions are."""
     if chosen.output_type:
         raise InputError("--output-type is for the output of a hub: give --hub as well.")
-    ways = [option for option in ("quantiles", "samples", "count") if getattr(chosen, option)]
+    check_classes(chosen)
+    ways = [option for option in ("classes", "quantiles", "samples", "count") if getattr(chosen, option)]
     if not ways:
         if chosen.variance:
             raise InputError("--variance is for counts: give --count as well, or --std.")
@@ -84,6 +86,7 @@ def columns_of_forms(chosen: argparse.Namespace) -> dict[str, list[str]]:
         "--std": chosen.std,
         "--covariance": chosen.covariance,
         "--variance": chosen.variance,
+        "--classes": [each.column for each in chosen.classes],
         "--quantiles": [each.column for each in chosen.quantiles],
         "--samples": members(chosen.samples),
     }

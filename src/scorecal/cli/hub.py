@@ -11,6 +11,7 @@ import numpy as np
 
 from ..predictions.adapters.hubverse import observed_tasks, predictions_of
 from ..predictions.adapters.long_table import OUTPUTS, Tasks
+from .classes import check_classes
 from .columns import Columns, uses_of
 from .forms import columns_of_forms
 from .options import HUB_OUTPUTS
@@ -65,6 +66,7 @@ def _check(chosen: argparse.Namespace) -> None:
     other = next((option for option, names in columns_of_forms(chosen).items() if names), "--count" * chosen.count)
     if other:
         raise InputError(f"--hub and {other} say in two ways what is predicted: leave one of them out.")
+    check_classes(chosen)
     if len(chosen.target) > 1:
         raise InputError(f"--hub is for one target: --target must name one column, but names {len(chosen.target)}.")
     for file in (chosen.file, chosen.hub):

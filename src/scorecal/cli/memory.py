@@ -4,7 +4,7 @@ import math
 import os
 from pathlib import Path
 
-from ..predictions import AnyPredictions
+from ..predictions import AnyPredictions, Categorical
 from .table import InputError
 
 _CONTAINERS = (  # folders, and files of the limit and of what is in use, of both versions
@@ -33,9 +33,9 @@ def check_memory(source: str, needed: float, available: float) -> None:
         )
 
 
-def check_draws(predictions: AnyPredictions, n_resamples: int) -> None:
+def check_draws(predictions: AnyPredictions | Categorical, n_resamples: int) -> None:
     """Raise if the draws that were asked for need more memory than there is."""
-    n, d = predictions.n, predictions.dim
+    n, d = predictions.n, 1 if isinstance(predictions, Categorical) else predictions.dim
     needed, available = n_resamples * (_BYTES_OF_SIGNS * min(n, _ROWS_AT_ONCE) + n // 4 + 1000 * d), _available()
     if needed > available:
         raise InputError(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..predictions import AnyPredictions
+from ..predictions import AnyPredictions, Categorical
+from .classes import classes_of
 from .columns import Columns, columns_of
 from .forms import check_forms, numbers_of, predictions_of
 from .order import in_time_order
@@ -16,8 +17,8 @@ from .read_npz import read_npz
 from .read_parquet import read_parquet
 from .table import InputError, Table, shown, without_missing
 
-_OF_PREDICTIONS = ("mean", "std", "covariance", "quantiles", "samples", "count", "variance")
-_OF_COLUMNS = (*_OF_PREDICTIONS, "target", "by", "group", "time", "drop_missing")
+_OF_PREDICTIONS = ("mean", "std", "covariance", "quantiles", "samples", "count", "variance", "classes", "ordinal")
+_OF_COLUMNS = (*_OF_PREDICTIONS, "target", "by", "group", "time", "drop_missing", "tolerate_error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Input:
     With them: how many rows were dropped, what to say about the reading, and where each row is in the file.
     """
 
-    predictions: AnyPredictions
+    predictions: AnyPredictions | Categorical
     y: np.ndarray
     by: Mapping[str, np.ndarray] | None
     groups: np.ndarray | None
@@ -36,6 +37,10 @@ class Input:
     said: tuple[str, ...]
     unit: str  # "line" or "row"
     places: np.ndarray
+
+    @property
+    def is_of_classes(self) -> bool:
+        return isinstance(self.predictions, Categorical)
 
     def place(self, row: int) -> str:
         """Return where a row is in the file, such as "line 7"."""
@@ -66,10 +71,14 @@ def read(chosen: argparse.Namespace) -> Input:
     if dropped.n:
         said.append(str(dropped))
     table = in_time_order(table)
-    y = numbers_of(table, chosen.target)
     groups = next(iter(table.group.values()), None)
     by = shown_by(table) or None
-    predictions = predictions_of(table, chosen)
+    predictions: AnyPredictions | Categorical
+    if chosen.classes:
+        predictions, y, of_classes = classes_of(table, chosen)
+        said += of_classes
+    else:
+        predictions, y = predictions_of(table, chosen), numbers_of(table, chosen.target)
     return Input(predictions, y, by, groups, table.time, dropped.n, tuple(said), table.unit, table.places)
 
 

@@ -1,6 +1,7 @@
 """Columns of CSV files; what is not used is never held in memory."""
 
 import csv
+import math
 from array import array
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -32,19 +33,19 @@ def read_csv(path: Path, wanted: Columns) -> tuple[Table, list[str]]:
         uses = uses_of(source, header, wanted)
         texts = {use.name: header.index(use.name) for use in uses if not _is_number(use, places)}
         decimals = Decimals(may_be_commas=delimiter != ",")
-        at, columns, read = _collect(_of_one_width(rows, len(header), source), places, texts, decimals, source)
+        at, columns, read = _collect(_of_one_width(rows, len(header), source), places, texts, decimals, source, wanted)
     try:
         decimals.check()
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     said = [f"Numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
-    parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}}
+    parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}, "labels": {}}
     in_utc = set()
     for use in uses:
         name, found = use.name, parts[use.role]
         if use.as_label:
             found[name] = as_labels([text.strip() or None for text in read[name]])
-        elif use.role == "group":  # not as numbers: two long ones could become equal
+        elif use.role in ("group", "labels"):  # not as numbers: two long ones could become equal
             found[name] = as_labels(known_texts(read[name]))
         elif _is_number(use, places):
             found[name] = columns[name]
@@ -59,7 +60,7 @@ def read_csv(path: Path, wanted: Columns) -> tuple[Table, list[str]]:
 
 def _is_number(use: Use, numbers: Mapping[str, int]) -> bool:
     """Whether the column is read as numbers already."""
-    return use.role != "group" and not use.as_label and use.name in numbers
+    return use.role not in ("group", "labels") and not use.as_label and use.name in numbers
 
 
 def _collect(
@@ -68,6 +69,7 @@ def _collect(
     texts: Mapping[str, int],
     decimals: Decimals,
     source: str,
+    wanted: Columns,
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, list[str]]]:
     """Lines, numbers and texts of all rows, from the places of columns; raise if there are none, or too many."""
     at, columns = array("q"), {name: array("d") for name in numbers}
@@ -79,7 +81,9 @@ def _collect(
             try:
                 columns[name].append(exact_number(row[place], decimals))
             except InputError as error:
-                raise InputError(f"{source}, line {line}, column {shown(name)}: {error}") from None
+                known = any(map(math.isfinite, columns[name]))  # then it is a slip among numbers
+                hint = " If targets are classes, give --classes." if name in wanted.targets and not known else ""
+                raise InputError(f"{source}, line {line}, column {shown(name)}: {error}{hint}") from None
         for name, place in texts.items():
             read[name].append(row[place])
             held += len(row[place])

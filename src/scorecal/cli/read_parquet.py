@@ -48,7 +48,7 @@ def read_parquet(path: Path, wanted: Columns) -> Table:
             whole = parquet.ParquetFile(raw, **limits)
             schema = whole.schema_arrow
             uses = uses_of(str(path), schema.names, wanted)
-            types = _checked_types(path, schema, wanted.numbers, uses)
+            types = _checked_types(path, schema, wanted, uses)
             # Equal texts are kept once, which may be long and many.
             texts = [use.name for use in uses if arrow_values.kind_of(types[use.name]) == "label"]
             file = parquet.ParquetFile(raw, metadata=whole.metadata, read_dictionary=texts, **limits)
@@ -69,15 +69,18 @@ def _check_footer(path: Path) -> None:
         raise InputError(f"{path}: its list of columns takes {size / 1e6:.0f} MB by its last bytes, more than is read.")
 
 
-def _checked_types(path: Path, schema: Any, numbers: Sequence[str], uses: Sequence[Use]) -> dict[str, Any]:
+def _checked_types(path: Path, schema: Any, wanted: Columns, uses: Sequence[Use]) -> dict[str, Any]:
     """Types of the columns that are used, if they can be."""
+    numbers = wanted.numbers
     for name in numbers:
         place_of(str(path), schema.names, name)
     types = {name: schema.field(name).type for name in (*numbers, *(use.name for use in uses))}
     for name, found in types.items():
         if arrow_values.kind_of(found) not in (("number",) if name in numbers else _FORMS):
             what = "numbers" if name in numbers else "numbers, dates or labels"
-            raise InputError(f"{path}, column {shown(name)}: holds {str(found)[:100]}, not {what}.")
+            may_be_class = arrow_values.kind_of(found) == "label" and name in wanted.targets
+            hint = " If targets are classes, give --classes." if may_be_class else ""
+            raise InputError(f"{path}, column {shown(name)}: holds {str(found)[:100]}, not {what}.{hint}")
     return types
 
 
@@ -113,19 +116,19 @@ def _read(path: Path, file: Any, numbers: Sequence[str], uses: Sequence[Use], ty
 
 def _kind_of(use: Use, arrow_type: Any) -> str:
     """Groups are labels and not numbers: two long ones could become equal."""
-    return "label" if use.as_label or use.role == "group" else arrow_values.kind_of(arrow_type)
+    return "label" if use.as_label or use.role in ("group", "labels") else arrow_values.kind_of(arrow_type)
 
 
 def _with_times(
     beside: Mapping[Use, np.ndarray], types: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, np.ndarray]], frozenset[str]]:
     """Columns by role and name, with times in place of texts if all of these are times; and names of those in UTC."""
-    parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}}
+    parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}, "labels": {}}
     zoned = set()
     for use, values in beside.items():
         kind = getattr(types[use.name], "value_type", types[use.name])  # of categories, theirs
         in_utc = values.dtype.kind == "M" and getattr(kind, "tz", None) is not None
-        if values.dtype.kind == "O" and not use.as_label and use.role != "group":
+        if values.dtype.kind == "O" and not use.as_label and use.role not in ("group", "labels"):
             values, in_utc = as_times(values.tolist()) or (values, False)
         parts[use.role][use.name] = values
         if in_utc:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 _LONGEST_SHOWN = 60
-_ROLES = ("numbers", "by", "group", "time")
+_ROLES = ("numbers", "by", "group", "time", "labels")
 
 
 class InputError(ValueError):
@@ -24,7 +24,7 @@ class Table:
     """Columns by name, and where each row is in the file: "line" or "row", and its number.
 
     `numbers` are float64, NaN where missing. `by` and `time` are float64 likewise, datetime64 with NaT, or labels with
-    None, and `group` is labels; of the latter two there is one column at most.
+    None, and `group` and `labels`, observed classes, are labels; of all but the first two there is one column at most.
     """
 
     source: str
@@ -35,6 +35,7 @@ class Table:
     in_utc: frozenset[str] = frozenset()  # names of times in `by` that had a time zone
     group: Mapping[str, np.ndarray] = field(default_factory=dict)
     time: Mapping[str, np.ndarray] = field(default_factory=dict)
+    labels: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -88,7 +89,8 @@ def without_missing(table: Table, drop: bool) -> tuple[Table, Dropped]:
     gone = np.any(list(missing.values()), axis=0)
     n = int(np.sum(gone))
     if not drop:
-        options = [f"--{role}" for role in ("by", "group") if first in getattr(table, role)]
+        roles = {"by": "--by", "group": "--group", "labels": "--target"}
+        options = [option for role, option in roles.items() if first in getattr(table, role)]
         others = "" if n == 1 else f", and {n} of {table.n} rows have such values"
         label = next((f" If it is a label, add :label to the name in {each}." for each in options), "")
         raise InputError(

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,9 +19,8 @@ from .._calibration_test import calibration_test
 from .._lib.files import check_writable, write_whole
 from ..coordinates.normal_scores import in_normal_scores
 from ..coverage import expected_coverage
-from ..diagnosis import Diagnosis, diagnose
-from ..diagnosis.words import below_the_verdict, seen_at, tables_of
-from ..predictions import Gaussian
+from ..diagnosis import ClassDiagnosis, Diagnosis, class_words, diagnose, words
+from ..predictions import Categorical, Gaussian
 from ..report import report_html
 from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
@@ -37,6 +36,8 @@ from .table import InputError
 from .test_options import add_test_options
 from .tolerance import tolerance_of
 from .words import in_options
+
+AnyDiagnosis = Diagnosis | ClassDiagnosis
 
 
 def add_test(commands: Any) -> None:
@@ -61,7 +62,7 @@ def _test(chosen: argparse.Namespace) -> int:
             for sentence in given.said:
                 complain("scorecal test", sentence)
             check_draws(predictions, chosen.n_resamples)
-            estimator = affordable_estimator(predictions.n)
+            estimator = "complete" if given.is_of_classes else affordable_estimator(predictions.n)
             shared: dict[str, Any] = {
                 "groups": given.groups,
                 "horizon": horizon_of(chosen),
@@ -78,7 +79,7 @@ def _test(chosen: argparse.Namespace) -> int:
                 predictions,
                 y,
                 covariates=covariates or None,
-                names=chosen.target or None,
+                names=None if given.is_of_classes else chosen.target or None,
                 result=result,
                 confidence_level=1.0 - chosen.alpha,
                 **shared,
@@ -89,7 +90,7 @@ def _test(chosen: argparse.Namespace) -> int:
             write_whole(chosen.report, _report(chosen, given, result, diagnosis, estimator))
     if unheard is not None:
         raise unheard
-    tolerance = tolerance_of(chosen)
+    tolerance: Any = tolerance_of(chosen)
     too_far = tolerance is not None and tolerance.verdict(diagnosis) is not True
     return int(too_far or (chosen.fail_on_rejection and result.rejects(chosen.alpha)))
 
@@ -142,7 +143,7 @@ def _show_warning(file: Path, shown: set[str], message: Warning | str, category:
 
 
 def _tell(
-    chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, estimator: str, given: Input
+    chosen: argparse.Namespace, result: CombinedResult, diagnosis: AnyDiagnosis, estimator: str, given: Input
 ) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
@@ -157,28 +158,35 @@ def _tell(
     return None
 
 
-def _in_words(chosen: argparse.Namespace, result: CombinedResult, diagnosis: Diagnosis, given: Input) -> str:
+def _in_words(chosen: argparse.Namespace, result: CombinedResult, diagnosis: AnyDiagnosis, given: Input) -> str:
     """Return the verdict, what the test saw, and the diagnosis, each once."""
     verdict = "rejected" if result.rejects(chosen.alpha) else "not rejected"
-    tolerance, rows = tolerance_of(chosen), rows_in_words(chosen, given.groups)
+    rows, tolerance = rows_in_words(chosen, given.groups), cast(Any, tolerance_of(chosen))
     within = [] if tolerance is None else [tolerance.sentence(diagnosis)]
+    if isinstance(diagnosis, ClassDiagnosis):
+        sentences, tables = class_words.below_the_verdict(diagnosis), class_words.tables_of(diagnosis)
+    else:
+        sentences, tables = words.below_the_verdict(diagnosis), words.tables_of(diagnosis, given.place)
     first = [f"Calibration is {verdict} at level {chosen.alpha:g}.", *within, *given.said, *([rows] if rows else [])]
     parts = [
         "\n".join(first),
-        "\n".join([seen_at(result, chosen.alpha), *below_the_verdict(diagnosis)]),
+        "\n".join([words.seen_at(result, chosen.alpha), *sentences]),
         "\n".join(f"Warning: {sentence}" for sentence in result.warnings),
         result.table().text(),
         "\n".join(f"Cannot see here: {what}" for what in result.cannot_see),
         result.null_sentence,
-        *tables_of(diagnosis, given.place),
+        *tables,
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _report(
-    chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: Diagnosis, estimator: str
+    chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: AnyDiagnosis, estimator: str
 ) -> str:
-    predictions, y = in_normal_scores(given.predictions, given.y, np.random.default_rng(chosen.seed))
+    predictions: Any = None
+    y: Any = None
+    if not isinstance(given.predictions, Categorical):
+        predictions, y = in_normal_scores(given.predictions, given.y, np.random.default_rng(chosen.seed))
     rows = rows_in_words(chosen, given.groups)
     how_read = {"observed": chosen.hub} if chosen.hub else {}
     how_read |= ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .classes import class_column
 from .forms import quantile
 from .options import HUB_OUTPUTS, MOST_DRAWS, MOST_STEPS, count, largest_bias, largest_spread, level, seed
 
@@ -13,6 +14,8 @@ _EXAMPLES = """examples:
   scorecal test demand.csv --quantiles 0.05:q05 0.5:q50 0.95:q95 --target sold
   scorecal test ensemble.csv --samples m1..m50 --target observed
   scorecal test calls.csv --count --mean expected --target calls
+  scorecal test animals.csv --classes cat:p_cat dog:p_dog bird:p_bird --target animal
+  scorecal test rain.csv --classes wet:p_wet --target weather --tolerate-error 0.05
   scorecal test team-model.csv --hub time-series.csv --by location --group reference_date
   scorecal test forecasts.csv --mean lon lat --std s_lon s_lat --target x y --by season
   scorecal test patients.csv --mean mu --std sigma --target observed --group patient
@@ -25,7 +28,7 @@ _EXAMPLES = """examples:
   scorecal test millions.parquet --mean mu --std sigma --target observed --tolerate-bias 0.05 --tolerate-spread 1.05
 
 exit status: 0 done, 1 rejected (with --fail-on-rejection), or not shown to be within the tolerance
-(with --tolerate-bias or --tolerate-spread: beyond it, or too few rows to tell), 2 bad input or
+(with one of the options --tolerate-...: beyond it, or too few rows to tell), 2 bad input or
 output that cannot be written, 3 a defect of ours"""
 
 
@@ -72,6 +75,16 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         help="targets are counts: Poisson with --mean, negative binomial with --mean and --variance",
     )
     parser.add_argument("--variance", nargs="+", default=[], metavar="COL", help="predicted variances of counts")
+    parser.add_argument(
+        "--classes",
+        nargs="+",
+        default=[],
+        type=class_column,
+        metavar="LABEL:COL",
+        help="targets are classes: predicted probabilities of all of them, such as cat:p_cat dog:p_dog, or COL where "
+        "the column has the name of its class; one column alone is for the second of two classes",
+    )
+    parser.add_argument("--ordinal", action="store_true", help="the order of --classes means something, as for grades")
     parser.add_argument(
         "--hub",
         type=Path,
@@ -135,6 +148,12 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         type=largest_spread,
         metavar="R",
         help="likewise, the largest ratio of true over claimed spread, such as 1.1, and the inverse of the smallest",
+    )
+    parser.add_argument(
+        "--tolerate-error",
+        type=level,
+        metavar="E",
+        help="likewise, the largest expected calibration error of classes, such as 0.05",
     )
     parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")

@@ -3,6 +3,6 @@
 from .class_result import ClassDiagnosis
 from .diagnose import diagnose
 from .result import Diagnosis
-from .tolerance import Tolerance
+from .tolerance import ClassTolerance, Tolerance
 
-__all__ = ["ClassDiagnosis", "Diagnosis", "Tolerance", "diagnose"]
+__all__ = ["ClassDiagnosis", "ClassTolerance", "Diagnosis", "Tolerance", "diagnose"]

@@ -1,16 +1,16 @@
-"""The result of `diagnose` for predictions of classes, in sentences and tables."""
+"""The result of `diagnose` for predictions of classes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .._lib.tables import Table, table
-from .._lib.text import visible
-from ..resampling.clusters import FEWEST_CLUSTERS
+import numpy as np
+
 from ..results import CombinedResult
+from .class_words import message_of, statements_of, text_of
 from .shares import Bin, CalibrationError
 from .sizes import Estimate
-
-_MOST_NAMED, _MOST_ROWS = 5, 24
+from .within import is_above
 
 
 class ClassShare(NamedTuple):
@@ -19,6 +19,61 @@ class ClassShare(NamedTuple):
     name: str
     claimed: float
     found: Estimate
+
+
+class Places(NamedTuple):
+    """Errors of classes in order, by their places 0, 1, ...
+
+    The `bias` is the mean place of predictions less that of targets, positive where predictions are too high, and the
+    `ratio` that of the true over the claimed spread of places.
+    """
+
+    bias: Estimate
+    ratio: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class ClassLevel:
+    """Some rows, by a covariate: those with one label, in one quarter of the values, in a region, or all others.
+
+    Attributes
+    ----------
+    covariate, name : str
+        The covariate, and these rows in words, such as "station = north" or "x > 1.04".
+    n : int
+        Number of rows.
+    claimed_accuracy, accuracy : float, Estimate
+        Mean probability of the most probable class, and how often it was right; the latter is NaN, "cannot be
+        estimated", for fewer than ten rows.
+    classes : tuple of ClassShare
+        For each class the share claimed and found in these rows.
+    """
+
+    covariate: str
+    name: str
+    n: int
+    claimed_accuracy: float
+    accuracy: Estimate
+    classes: tuple[ClassShare, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRegion:
+    """The rows, chosen by one covariate, in which predictions differ most from the rest.
+
+    Attributes
+    ----------
+    there, elsewhere : ClassLevel
+        The region, with its name, and all other rows. Intervals allow for having chosen it among all regions.
+    pvalue, contrast_pvalue : float
+        That predictions are calibrated there; and that they are wrong there as they are on average over all rows. Both
+        are adjusted for having looked at all regions of all covariates.
+    """
+
+    there: ClassLevel
+    elsewhere: ClassLevel
+    pvalue: float
+    contrast_pvalue: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,6 +103,16 @@ class ClassDiagnosis:
         alone; what it would be on average `if_calibrated`.
     temperature : Estimate
         What logits would have to be divided by: above 1, predictions are over-confident.
+    places : Places or None
+        Of three or more classes in order, `bias` and `ratio` of spreads of their places 0, 1, ...
+    levels : tuple of ClassLevel
+        The same for every label, or every quarter of the numbers or times, of every covariate.
+    regions : tuple of ClassRegion
+        One region for each covariate, the clearest first.
+    where : ClassRegion or None
+        The first of these, if the test rejects and the region differs from the rest; otherwise None.
+    covariates : mapping of str to ndarray, shape (n,)
+        The covariates that divide rows into levels and regions.
     n, n_clusters : int
         Number of rows, and of independent groups or blocks of them.
     confidence_level : float
@@ -64,10 +129,16 @@ class ClassDiagnosis:
     bins: tuple[Bin, ...]
     calibration_error: CalibrationError
     temperature: Estimate
+    places: Places | None
+    levels: tuple[ClassLevel, ...]
+    regions: tuple[ClassRegion, ...]
+    where: ClassRegion | None
+    covariates: Mapping[str, np.ndarray] = field(repr=False)
     n: int
     n_clusters: int
     confidence_level: float
     simultaneous: bool
+    _one_sided_error: Estimate = field(repr=False)  # the calibration error with one-sided bounds at level alpha
 
     @property
     def alpha(self) -> float:
@@ -77,19 +148,44 @@ class ClassDiagnosis:
     @property
     def statements(self) -> tuple[str, ...]:
         """Sentences on what is wrong."""
-        if not self.result.rejects(self.alpha):
-            return ()
-        return (*_confidence(self), *_classes(self), *_bins(self))
+        return tuple(statements_of(self))
 
     @property
     def message(self) -> str:
         """The verdict of the test, then the statements."""
-        parts = [self.result.message, *self.statements]
-        if self.result.rejects(self.alpha) and len(parts) == 1:
-            parts.append("Accuracy, shares of classes and reliability in bins are all within what chance allows.")
-        if self.n_clusters < FEWEST_CLUSTERS:
-            parts.append(f"{self.n_clusters} independent rows or groups of them only: intervals are rough.")
-        return " ".join(parts)
+        return " ".join(message_of(self))
+
+    def within(self, *, error: float) -> bool | None:
+        """Return whether the calibration error is small enough: True, False, or None where the data cannot tell.
+
+        Parameters
+        ----------
+        error : float
+            Largest expected calibration error that is good enough, such as 0.05: the mean distance of claimed and true
+            accuracy over the bins of `bins`.
+
+        Returns
+        -------
+        bool or None
+            True if the upper one-sided bound, at level 1 - `confidence_level`, is below the limit: it is wrongly True
+            with no larger probability. False if the whole interval of `calibration_error` is above it. None otherwise.
+
+        Examples
+        --------
+        >>> import numpy as np, scorecal as sc
+        >>> p = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], size=5000)
+        >>> predictions = sc.Categorical(p)
+        >>> sc.diagnose(predictions, predictions.sample(1, 0)[0], rng=0).within(error=0.05)
+        True
+        """
+        if not is_above(error, 0.0) or error >= 1:
+            raise ValueError(
+                "`error` must be the largest calibration error that is good enough, a number between 0 and 1 such as "
+                f"0.05, but is {error!r}."
+            )
+        if self._one_sided_error.high < error:
+            return True
+        return False if self.calibration_error.estimate.low > error else None
 
     def plot(self) -> Any:
         """Draw the reliability diagram, and return matplotlib axes."""
@@ -97,79 +193,10 @@ class ClassDiagnosis:
 
         return plot_reliability(self)
 
-    def reliability_table(self) -> Table:
-        """The bins of largest probabilities."""
-        rows = [
-            (f"{_percent(b.low)} to {_percent(b.high)}", b.n, _percent(b.claimed), _range(b.found)) for b in self.bins
-        ]
-        return table(("largest probability", "rows", "claimed", "right"), rows)
+    def _repr_html_(self) -> str:
+        from ..report.notebook import class_diagnosis_html
 
-    def classes_table(self) -> Table:
-        """The classes, those with the largest differences first."""
-        first = sorted(self.classes, key=lambda each: -abs(each.found.value - each.claimed))
-        rows = [(each.name, _percent(each.claimed), _range(each.found)) for each in first[:_MOST_ROWS]]
-        return table(("class", "claimed", "found"), rows)
+        return class_diagnosis_html(self)
 
     def __str__(self) -> str:
-        error, level = self.calibration_error, f"{100 * self.confidence_level:g} %"
-        held = f"intervals that hold all at once with {level} confidence"
-        clusters = f", in {self.n_clusters} groups or blocks" if self.n_clusters < self.n else ""
-        return "\n\n".join(
-            [
-                "\n".join([self.result.message, *self.statements]),
-                f"Accuracy: claimed {_percent(self.claimed_accuracy)}, found {_range(self.accuracy)}.\n"
-                f"Expected calibration error: {_range(error.estimate)}; calibrated predictions would show "
-                f"{_percent(error.if_calibrated)}.\n"
-                f"Temperature: {self.temperature}.",
-                self.reliability_table().text(),
-                self.classes_table().text(),
-                f"In brackets: {held if self.simultaneous else f'{level} intervals, each by itself'}; {self.n} rows"
-                f"{clusters}.",
-            ]
-        )
-
-
-def _confidence(diagnosis: ClassDiagnosis) -> list[str]:
-    found, parts = diagnosis.accuracy, []
-    if not found.holds(diagnosis.claimed_accuracy):
-        kind = "over-confident" if found.value < diagnosis.claimed_accuracy else "under-confident"
-        parts.append(f"{kind}: says {_percent(diagnosis.claimed_accuracy)}, is right {_range(found)}")
-    if not diagnosis.temperature.holds(1.0):
-        kind = "over-confident" if diagnosis.temperature.value > 1 else "under-confident"
-        start = "" if parts else f"{kind}: "
-        parts.append(f"{start}logits would have to be divided by {diagnosis.temperature}")
-    sentence = "; ".join(parts)
-    return [f"{sentence[:1].upper()}{sentence[1:]}."] if parts else []
-
-
-def _classes(diagnosis: ClassDiagnosis) -> list[str]:
-    wrong = [each for each in diagnosis.classes if not each.found.holds(each.claimed)]
-    wrong = sorted(wrong, key=lambda each: -abs(each.found.value - each.claimed))
-    stated = [
-        f"Class {visible(each.name)!r}: claimed for {_percent(each.claimed)} of rows, found in {_range(each.found)}."
-        for each in wrong[:_MOST_NAMED]
-    ]
-    if len(wrong) > _MOST_NAMED:
-        stated.append(f"{len(wrong) - _MOST_NAMED} more classes have wrong shares.")
-    return stated
-
-
-def _bins(diagnosis: ClassDiagnosis) -> list[str]:
-    """The bin that is most wrong."""
-    wrong = [each for each in diagnosis.bins if not each.found.holds(each.claimed)]
-    if not wrong or len(diagnosis.bins) == 1:
-        return []
-    worst = max(wrong, key=lambda each: abs(each.found.value - each.claimed))
-    where = f"{_percent(worst.low)} to {_percent(worst.high)}"
-    return [
-        f"Where it says {where} ({worst.n} rows, {_percent(worst.claimed)} on average), it is right "
-        f"{_range(worst.found)}."
-    ]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if share < 0.1 or 0.9 < share < 1.0 else f"{100 * share:.0f} %"
-
-
-def _range(found: Estimate) -> str:
-    return f"{_percent(found.value)} ({_percent(found.low)} to {_percent(found.high)})"
+        return text_of(self)

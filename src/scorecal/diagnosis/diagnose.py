@@ -90,7 +90,7 @@ def diagnose(
     covariates : optional
         Numbers, dates or labels that divide rows into levels and regions: a data frame, a mapping from names to n
         values, or an array (n, q). Times with a time zone are taken in UTC. By default regions are those of the
-        predicted location and spread of each dimension, and there are no levels.
+        predicted location and spread of each dimension, of classes there are none, and there are no levels.
     names : sequence of str, optional
         Names of the d dimensions.
     result : CombinedResult, optional
@@ -116,7 +116,7 @@ def diagnose(
     Diagnosis
         With `statements`, `message`, `bias`, `confidence_ratio`, `correlations`, `levels`, `where`, `extremes` and
         `within`; `print` it. Of classes, a `ClassDiagnosis` with `statements`, `message`, `accuracy`, `classes`,
-        `bins`, `calibration_error` and `temperature`.
+        `bins`, `calibration_error`, `temperature`, `levels`, `where` and `within`.
 
     Notes
     -----
@@ -134,6 +134,7 @@ def diagnose(
     They are enlarged where influences have heavy tails, as by the degrees of freedom of Welch and Satterthwaite, and to
     the side to which these are skewed, by one and a half times the term of Cornish and Fisher. Intervals are those of
     Student's t. For all to hold at once they have one level, from the largest of all sizes under Gaussian multipliers.
+    Shares of classes have the exact intervals of Clopper and Pearson, at a level for all to hold at once (Sidak).
     Where there are regions, sizes over all rows and of levels get half of 1 - `confidence_level`; the contrasts of
     regions, and the sizes of the region that is named, as one of all (Sidak), get a quarter each.
 
@@ -157,7 +158,7 @@ def diagnose(
     >>> y = sc.Categorical(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)).sample(1, rng)[0]
     >>> sure = sc.Categorical(np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True))
     >>> print(sc.diagnose(sure, y, rng=0).statements[0])
-    Over-confident: says 74 %, is right 59 % (55 % to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
+    Over-confident: says 74 %, is right 59 % (55 to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
     """
     if isinstance(predictions, Categorical):
         check_result(result)

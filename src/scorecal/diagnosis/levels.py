@@ -12,7 +12,7 @@ from .estimates import biases, marginal_ratios
 from .residuals import Residuals
 from .sizes import Estimate, Sizes, Units
 
-_LEAST_ROWS = 10
+LEAST_ROWS = 10
 _UNTOLD = Estimate(np.nan, np.nan, np.nan)
 
 
@@ -56,16 +56,21 @@ def level_sizes(found: Residuals, covariates: Mapping[str, np.ndarray], units: U
     """Biases and ratios of the rows of each level of each covariate that has more than one."""
     levels = []
     for covariate, values in covariates.items():
-        codes, names = _levels(covariate, values)
-        if len(names) == 1:
-            continue
-        order = np.argsort(codes, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(names)))[:-1])
-        for name, rows in zip(names, parts, strict=True):
-            enough = len(rows) >= _LEAST_ROWS
+        for name, rows in rows_of_levels(covariate, values):
+            enough = len(rows) >= LEAST_ROWS
             sizes = (biases(found.marginal, units, rows), marginal_ratios(found, units, rows)) if enough else ()
             levels.append(LevelSizes(covariate, name, len(rows), sizes))
     return levels
+
+
+def rows_of_levels(name: str, values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Return the name and the rows of each level of a covariate; none if there is one only."""
+    codes, names = _levels(name, values)
+    if len(names) == 1:
+        return []
+    order = np.argsort(codes, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(names)))[:-1])
+    return list(zip(names, parts, strict=True))
 
 
 def _levels(name: str, values: np.ndarray) -> tuple[np.ndarray, list[str]]:

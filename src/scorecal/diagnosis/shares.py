@@ -84,18 +84,47 @@ def calibration_error(
     """
     from scipy.special import ndtri
 
+    chance = _by_chance(right, confidence, bins, units)
+    overall = abs(chance.overall) + ndtri(0.25 * alpha) * chance.overall_error
+    low = max(0.0, chance.value - chance.excess + ndtri(0.25 * alpha) * chance.spread, overall)
+    high = min(1.0, chance.value - ndtri(0.5 * alpha) * chance.spread)
+    n = len(right)
+    claimed = np.array([math.sqrt(float(np.sum(confidence[rows] * (1.0 - confidence[rows])))) / n for rows in bins])
+    if_calibrated = math.sqrt(2.0 / math.pi) * float(np.sum(claimed))
+    return CalibrationError(Estimate(chance.value, min(low, chance.value), high), if_calibrated)
+
+
+def least_tail_of_error(right: np.ndarray, confidence: np.ndarray, bins: Sequence[np.ndarray], units: Units) -> float:
+    """Return the largest `alpha` with which the interval of the calibration error contains 0."""
+    from scipy.special import ndtr
+
+    chance = _by_chance(right, confidence, bins, units)
+    above = max((chance.value - chance.excess) / chance.spread, abs(chance.overall) / chance.overall_error)
+    return min(1.0, 4.0 * float(ndtr(-above)))
+
+
+class _ByChance(NamedTuple):
+    """The calibration error with its standard error, what it has too much, and the mean gap with its standard error."""
+
+    value: float
+    spread: float
+    excess: float
+    overall: float
+    overall_error: float
+
+
+def _by_chance(right: np.ndarray, confidence: np.ndarray, bins: Sequence[np.ndarray], units: Units) -> _ByChance:
     n, gaps = len(right), right - confidence
     weights = np.array([len(rows) / n for rows in bins])
     means = np.array([float(np.mean(gaps[rows])) for rows in bins])
     chance = np.array([_error(gaps, rows, units) for rows in bins])
-    value = float(np.sum(weights * np.abs(means)))
-    spread = math.sqrt(float(np.sum((weights * chance) ** 2)))
-    excess = math.sqrt(2.0 / math.pi) * float(np.sum(weights * chance))
-    overall = abs(float(np.mean(gaps))) + ndtri(0.25 * alpha) * _error(gaps, np.arange(n), units)
-    low = max(0.0, value - excess + ndtri(0.25 * alpha) * spread, overall)
-    high = min(1.0, value - ndtri(0.5 * alpha) * spread)
-    claimed = np.array([math.sqrt(float(np.sum(confidence[rows] * (1.0 - confidence[rows])))) / n for rows in bins])
-    return CalibrationError(Estimate(value, min(low, value), high), math.sqrt(2.0 / math.pi) * float(np.sum(claimed)))
+    return _ByChance(
+        float(np.sum(weights * np.abs(means))),
+        math.sqrt(float(np.sum((weights * chance) ** 2))),
+        math.sqrt(2.0 / math.pi) * float(np.sum(weights * chance)),
+        float(np.mean(gaps)),
+        _error(gaps, np.arange(n), units),
+    )
 
 
 def _error(gaps: np.ndarray, rows: np.ndarray, units: Units) -> float:

@@ -14,7 +14,7 @@ def temperature(p: np.ndarray, observed: np.ndarray, units: Units, tail: float) 
     """Return the temperature T of largest likelihood for p^(1/T), scaled to sum to one, with its interval.
 
     The interval holds the T at which the sum of the scores, log p_y less its expectation, is within what chance allows;
-    where there is no such T within e^5 to either side, the end is that.
+    where there is no such T within e^5 to either side, the end is zero or infinite.
     """
     from scipy.optimize import brentq
     from scipy.special import stdtrit
@@ -35,7 +35,11 @@ def temperature(p: np.ndarray, observed: np.ndarray, units: Units, tail: float) 
     if not np.any(np.abs(logs - np.max(logs, axis=1, keepdims=True))[p > 0] > _LEAST):
         return Estimate(math.nan, math.nan, math.nan)
     low, value, high = sorted(root(each) for each in (width, 0.0, -width))
-    return Estimate(math.exp(value), math.exp(low), math.exp(high))
+    return Estimate(
+        math.exp(value),
+        0.0 if low == -_LARGEST else math.exp(low),
+        math.inf if high == _LARGEST else math.exp(high),
+    )
 
 
 def least_tail_of_temperature(p: np.ndarray, observed: np.ndarray, units: Units) -> float:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..results import CombinedResult
+    from .class_result import ClassDiagnosis
     from .result import Diagnosis
 
 
@@ -23,10 +25,10 @@ class Tolerance:
     def sentence(self, diagnosis: Diagnosis) -> str:
         """Return the verdict with the limits, in words."""
         within = self.verdict(diagnosis)
-        if within is None:
-            return f"{self} cannot tell: {_needed(diagnosis)}."
-        doubt = ", but see the warnings" if within and diagnosis.result.warnings else ""
-        return f"{self} {f'yes{doubt}' if within else f'no, {self._beyond(diagnosis)} is beyond'}."
+        beyond = self._beyond(diagnosis) if within is False else ""
+        on_outliers = "outliers" in diagnosis.result.seen
+        needed = "sizes rest on outliers" if on_outliers else _needed(diagnosis.result)
+        return f"{self} {_in_words(within, beyond, needed, diagnosis.result)}."
 
     def _beyond(self, diagnosis: Diagnosis) -> str:
         bias = self.bias is not None and diagnosis.within(bias=self.bias) is False
@@ -39,8 +41,33 @@ class Tolerance:
         return f"Within the tolerance ({', '.join(limits)}):"
 
 
-def _needed(diagnosis: Diagnosis) -> str:
+@dataclass(frozen=True)
+class ClassTolerance:
+    """Largest expected calibration error of predictions of classes that is good enough."""
+
+    error: float
+
+    def verdict(self, diagnosis: ClassDiagnosis) -> bool | None:
+        """Return whether predictions are good enough, as `ClassDiagnosis.within` does."""
+        return diagnosis.within(error=self.error)
+
+    def sentence(self, diagnosis: ClassDiagnosis) -> str:
+        """Return the verdict with the limit, in words."""
+        within = self.verdict(diagnosis)
+        needed = _needed(diagnosis.result)
+        return f"{self} {_in_words(within, 'the calibration error', needed, diagnosis.result)}."
+
+    def __str__(self) -> str:
+        return f"Within the tolerance (calibration error {self.error:g}):"
+
+
+def _in_words(within: bool | None, beyond: str, needed: str, result: CombinedResult) -> str:
+    if within is None:
+        return f"cannot tell: {needed}"
+    doubt = ", but see the warnings" if within and result.warnings else ""
+    return f"yes{doubt}" if within else f"no, {beyond} is beyond"
+
+
+def _needed(result: CombinedResult) -> str:
     """Say what would tell."""
-    if "outliers" in diagnosis.result.seen:
-        return "sizes rest on outliers"
-    return "more rows are needed" if diagnosis.n_clusters == diagnosis.n else "more groups or blocks are needed"
+    return "more rows are needed" if result.n_clusters == result.n else "more groups or blocks are needed"

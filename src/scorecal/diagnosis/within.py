@@ -13,12 +13,12 @@ def check_limits(bias: Any, spread: Any) -> None:
     """Raise unless limits are given that some size can keep."""
     if bias is None and spread is None:
         raise ValueError("`within` needs `bias`, `spread` or both, such as within(bias=0.1, spread=1.1).")
-    if bias is not None and not _is_above(bias, 0.0):
+    if bias is not None and not is_above(bias, 0.0):
         raise ValueError(
             "`bias` must be the largest bias that is good enough, a positive number of predicted standard deviations, "
             f"but is {bias!r}."
         )
-    if spread is not None and not _is_above(spread, 1.0):
+    if spread is not None and not is_above(spread, 1.0):
         raise ValueError(
             "`spread` must be the largest ratio of true over claimed spread that is good enough, a number above 1 "
             f"(its inverse is the smallest), but is {spread!r}."
@@ -59,5 +59,6 @@ def _told(sizes: Sizes, tail: float) -> list[Estimate]:
     return [each for each in sizes.estimates(tail) if math.isfinite(each.value)]
 
 
-def _is_above(value: Any, least: float) -> bool:
+def is_above(value: Any, least: float) -> bool:
+    """Whether a value is a finite number above the least."""
     return isinstance(value, Real) and not isinstance(value, bool) and least < float(value) < math.inf

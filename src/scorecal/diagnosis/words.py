@@ -18,6 +18,7 @@ from .sizes import Estimate
 
 if TYPE_CHECKING:
     from ..results import CombinedResult
+    from .class_result import ClassDiagnosis
     from .result import Diagnosis
 
 
@@ -204,7 +205,7 @@ def extremes_matter(diagnosis: Diagnosis) -> bool:
     return diagnosis.result.rejects(diagnosis.alpha) and (rarest <= diagnosis.alpha or named)
 
 
-def intervals_in_words(diagnosis: Diagnosis) -> str:
+def intervals_in_words(diagnosis: Diagnosis | ClassDiagnosis) -> str:
     """Sentence on what the intervals promise."""
     level = f"{100 * diagnosis.confidence_level:g} %"
     if not diagnosis.simultaneous:

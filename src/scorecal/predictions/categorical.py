@@ -18,7 +18,7 @@ class Categorical:
     Parameters
     ----------
     probabilities : array_like, shape (n, K)
-        Non-negative, each row summing to one; of two classes both columns.
+        Non-negative, each row summing to one; or (n,), the probability of the second of two classes.
     labels : sequence, optional
         Labels of the K classes, text or numbers, in the order of the columns, such as `classifier.classes_`.
     ordinal : bool
@@ -31,7 +31,7 @@ class Categorical:
     >>> predictions.residuals([0, 0])
     array([[ 0.1, -0.1],
            [ 0.8, -0.8]])
-    >>> sc.Categorical([[0.9, 0.1], [0.2, 0.8]], labels=["cat", "dog"]).class_numbers(["dog", "dog"])
+    >>> sc.Categorical([0.1, 0.8], labels=["cat", "dog"]).class_numbers(["dog", "dog"])
     array([1, 1])
     """
 
@@ -41,13 +41,16 @@ class Categorical:
 
     def __post_init__(self) -> None:
         (probabilities,) = as_arrays(probabilities=self.probabilities)
-        if probabilities.ndim != 2 or 0 in probabilities.shape:
+        if probabilities.ndim not in (1, 2) or 0 in probabilities.shape:
             raise ValueError(
-                f"`probabilities` must have shape (n, K) with n and K at least 1, but has {tuple(probabilities.shape)}."
+                "`probabilities` must have shape (n, K) with n and K at least 1, or (n,) for the second of two "
+                f"classes, but has {tuple(probabilities.shape)}."
             )
         if not isinstance(self.ordinal, bool):
             raise TypeError(f"`ordinal` must be True or False, but is {self.ordinal!r}.")
         check_finite("probabilities", probabilities)
+        if probabilities.ndim == 1:
+            probabilities = _of_two(probabilities)
         check_sums_to_one("probabilities", probabilities)
         object.__setattr__(self, "probabilities", probabilities)
         if self.labels is not None:
@@ -94,6 +97,18 @@ class Categorical:
         return like(np.eye(self.n_classes)[numbers], self.probabilities) - self.probabilities
 
 
+def _of_two(second: Array) -> Array:
+    """Return the probabilities of two classes, (n, 2), from that of the second."""
+    xp = array_namespace(second)
+    if has_values(second) and as_float(xp.max(second)) > 1.0:
+        row = int(xp.argmax(second))
+        raise ValueError(
+            f"`probabilities` of the second of two classes must be at most 1, but row {row} has "
+            f"{as_float(second[row]):.8g}. Likely causes: percentages, logits without a sigmoid, or observed classes."
+        )
+    return xp.stack([1.0 - second, second], axis=1)
+
+
 def check_sums_to_one(name: str, weights: Array) -> None:
     """Raise unless all rows of `weights` are non-negative and sum to one."""
     if not has_values(weights):
@@ -104,7 +119,12 @@ def check_sums_to_one(name: str, weights: Array) -> None:
     error = xp.abs(xp.sum(weights, axis=-1) - 1.0)
     if as_float(xp.max(error)) > 1e-5:  # a softmax in float32 is good to 1e-6
         row = int(xp.argmax(error))
+        total = as_float(xp.sum(weights[row, :]))
+        cause = "logits without a softmax" if abs(total - 100.0) > 1.0 else "percentages; divide by 100"
+        if weights.shape[-1] == 1:
+            cause = "the probability of the second of two classes alone, which is given with shape (n,)"
+        elif abs(total - 1.0) < 0.02:
+            cause = "rounded probabilities; divide each row by its sum, and give more digits where you can"
         raise ValueError(
-            f"`{name}` must sum to one in each row, but row {row} sums to {as_float(xp.sum(weights[row, :])):.8g}. "
-            "Likely cause: logits without a softmax."
+            f"`{name}` must sum to one in each row, but row {row} sums to {total:.8g}. Likely cause: {cause}."
         )

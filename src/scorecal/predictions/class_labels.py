@@ -95,11 +95,14 @@ def _of_labels(given: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
     if np.any(found < 0):
         row = int(np.argmax(found < 0))
         value = given.tolist()[row]
-        numbers = given.dtype.kind in "iu" and not any(isinstance(label, int) for label in labels)
         cause = "spelling, spaces, or a class that the model has never seen"
         if _is_missing(value):
             cause = "a missing value; drop the row"
-        elif numbers:
+        elif isinstance(value, bytes):
+            cause = "text as bytes; decode it"
+        elif str(value) in map(str, labels):
+            cause = "text in place of numbers, or numbers in place of text; make both the same"
+        elif given.dtype.kind in "iu" and not any(isinstance(label, int) for label in labels):
             cause = "classes by their numbers, for which leave `labels` out"
         raise ValueError(
             f"`y` must hold labels among {_some(labels)}, but {int(np.sum(found < 0))} of {len(found)} are not, first "

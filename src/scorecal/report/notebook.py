@@ -2,7 +2,7 @@
 
 from .._lib.tables import table
 from .._lib.text import html_text
-from ..diagnosis import Diagnosis
+from ..diagnosis import ClassDiagnosis, Diagnosis, class_words
 from ..diagnosis.words import extremes_matter, extremes_table, levels_table, sizes_table
 from ..results import CalibrationResult, CombinedResult
 
@@ -37,3 +37,11 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
     tables = [sizes_table(diagnosis), *([levels_table(diagnosis)] if diagnosis.levels else [])]
     tables += [extremes_table(diagnosis)] if extremes_matter(diagnosis) else []
     return f"<p>{html_text(diagnosis.message)}</p>{''.join(each.html() for each in tables)}"
+
+
+def class_diagnosis_html(diagnosis: ClassDiagnosis) -> str:
+    """A diagnosis of classes as HTML: its sentences, and the tables of bins, classes and levels."""
+    tables = [class_words.reliability_table(diagnosis), class_words.classes_table(diagnosis)]
+    tables += [class_words.levels_table(diagnosis)] if diagnosis.levels else []
+    lines = "".join(f"<p>{html_text(line)}</p>" for line in (diagnosis.message, *class_words.summary_of(diagnosis)))
+    return f"{lines}{''.join(each.html() for each in tables)}"

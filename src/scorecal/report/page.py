@@ -5,9 +5,10 @@ from typing import Any
 
 from .._lib.text import html_text
 from ..coverage import Coverage
-from ..diagnosis import ClassDiagnosis, Diagnosis, Tolerance
+from ..diagnosis import ClassDiagnosis, ClassTolerance, Diagnosis, Tolerance
 from ..predictions import Predictions
 from ..results import CombinedResult
+from .class_sections import class_covariates_part, classes_part, reliability_part
 from .sections import (
     coverage_part,
     extremes_part,
@@ -32,14 +33,14 @@ _NEVER_SEEN = (
 
 def report_html(
     result: CombinedResult,
-    diagnosis: Diagnosis,
+    diagnosis: Diagnosis | ClassDiagnosis,
     *,
     predictions: Predictions | None = None,
     y: Any = None,
     coverage: Coverage | None = None,
     title: str = "Calibration report",
     alpha: float = 0.05,
-    tolerance: Tolerance | None = None,
+    tolerance: Tolerance | ClassTolerance | None = None,
     place: Callable[[int], str] = str,
     settings: Mapping[str, Any] | None = None,
 ) -> str:
@@ -49,17 +50,17 @@ def report_html(
     ----------
     result : CombinedResult
         From `calibration_test`.
-    diagnosis : Diagnosis
+    diagnosis : Diagnosis or ClassDiagnosis
         From `diagnose`, on the same predictions.
     predictions, y : optional
-        The same predictions and targets, for a picture of the Stein witness in one or two dimensions.
+        The same predictions and targets, for a picture of the Stein witness in one or two dimensions; not for classes.
     coverage : Coverage, optional
         From `expected_coverage`, for a coverage curve.
     title : str
         Title of the page.
     alpha : float
         Level of the test.
-    tolerance : Tolerance, optional
+    tolerance : Tolerance or ClassTolerance, optional
         Limits of what is good enough, for a verdict of their own.
     place : callable
         From the number of a row to where it is in the reader's data, as text.
@@ -83,18 +84,20 @@ def report_html(
     >>> "Calibration is rejected" in html
     True
     """
-    if isinstance(diagnosis, ClassDiagnosis):
-        raise TypeError(
-            "`diagnosis` is of classes, for which there is no report yet: use `print(diagnosis)` and its `plot()`."
-        )
     unseen = [*result.cannot_see, *_NEVER_SEEN]
+    if isinstance(diagnosis, ClassDiagnosis):
+        sizes = [*reliability_part(diagnosis), *classes_part(diagnosis), *class_covariates_part(diagnosis)]
+    else:
+        sizes = [
+            *sizes_part(diagnosis),
+            *(witness_part(predictions, y) if predictions is not None and y is not None else []),
+            *where_part(result, diagnosis, alpha),
+            *levels_part(diagnosis),
+            *extremes_part(diagnosis, place),
+        ]
     parts = [
         *verdict_part(result, diagnosis, alpha, tolerance),
-        *sizes_part(diagnosis),
-        *(witness_part(predictions, y) if predictions is not None and y is not None else []),
-        *where_part(result, diagnosis, alpha),
-        *levels_part(diagnosis),
-        *extremes_part(diagnosis, place),
+        *sizes,
         *test_part(result, alpha),
         *(coverage_part(coverage) if coverage is not None else []),
         "<h2>What this test cannot see here</h2>",

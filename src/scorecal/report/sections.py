@@ -10,7 +10,7 @@ import scipy
 from .._lib.tables import table
 from .._lib.text import html_text
 from ..coverage import Coverage
-from ..diagnosis import Diagnosis, Tolerance, words
+from ..diagnosis import Diagnosis, words
 from ..plots import plot_contributions, plot_coverage, plot_estimates, plot_null, plot_views, plot_witness
 from ..predictions import Predictions
 from ..results import CombinedResult
@@ -18,7 +18,7 @@ from .notebook import warnings_html
 from .pictures import picture
 
 
-def verdict_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float, tolerance: Tolerance | None) -> list[str]:
+def verdict_part(result: CombinedResult, diagnosis: Any, alpha: float, tolerance: Any) -> list[str]:
     """The verdict, whether it is good enough, what may make it wrong, its meaning, words and the null distribution."""
     rejected = result.rejects(alpha)
     verdict = "Calibration is rejected" if rejected else "No evidence against calibration"
@@ -38,7 +38,7 @@ def verdict_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float, tol
     ]
 
 
-def _tolerance_part(diagnosis: Diagnosis, tolerance: Tolerance) -> list[str]:
+def _tolerance_part(diagnosis: Any, tolerance: Any) -> list[str]:
     colour = "good" if tolerance.verdict(diagnosis) else "bad"
     return [f'<p class="verdict {colour}">{html_text(tolerance.sentence(diagnosis))}</p>']
 

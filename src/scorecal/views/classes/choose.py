@@ -16,7 +16,7 @@ from .unlikely import Unlikely, unlikely
 _LEAST_PROBABILITY, _LEAST_BY_SIGNS = 1e-12, 1e-3  # signs cannot judge sums that rest on a few huge numbers
 _MOST_LOGIT = 8.0
 _FEWEST = 3.0  # variance of the number of targets of a class, below which it counts for less
-_FEWEST_BY_SIGNS = 20.0  # rows on which a sum must rest for signs to judge it
+_FEWEST_BY_SIGNS = 20.0  # rows or clusters on which a sum must rest for signs to judge it
 _ORDERS = (1, 2, 3)
 _ALIKE = 1e-9
 _SECOND = 0.5  # of second-order curves, beside slopes
@@ -92,19 +92,24 @@ def class_views(
     if known.ordered:
         views += _of_errors_before(known, observed)
     views += _of_covariates(known, columns, {view.name for view in views})
-    rare = unlikely(p)
-    if not rare.constant:
+    rare = unlikely(p, known.ordered)
+    views = [kept for view in views for kept in _that_see(view, known)]
+    if not rare.constant or not views:
         views.append(
             ClassView("unlikely target", "outliers", rare, 1.0, "A target is a class that is next to impossible.")
         )
-    if by_signs:
-        views = [
-            view
-            if isinstance(view.features, Unlikely)
-            else replace(view, features=without_rare(view.features, _FEWEST_BY_SIGNS))
-            for view in views
-        ]
-    return tuple(view for view in views if not _is_empty(view))
+    return tuple(views)
+
+
+def _that_see(view: ClassView, known: Known) -> list[ClassView]:
+    """Return the view with what signs can judge of it, if they are to; nothing if no feature is left."""
+    assert not isinstance(view.features, Unlikely)
+    features: ClassFeatures = view.features
+    if known.by_signs:
+        clusters = known.clusters
+        shared = clusters is not None and clusters.n_clusters < len(known.p)
+        features = without_rare(features, _FEWEST_BY_SIGNS, clusters.labels if clusters and shared else None)
+    return [replace(view, features=features)] if np.any(features.units.squares > 0) else []
 
 
 def _of_confidence(known: Known) -> list[ClassView]:
@@ -218,7 +223,3 @@ def _less_mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 def _zero_if_alike(values: np.ndarray) -> np.ndarray:
     """Columns in which only rounding is left become zero."""
     return np.where(np.max(np.abs(values), axis=0) > _ALIKE, values, 0.0)
-
-
-def _is_empty(view: ClassView) -> bool:
-    return not isinstance(view.features, Unlikely) and not np.any(view.features.units.squares > 0)

@@ -13,6 +13,7 @@ from ..._lib.cached import cached_property
 from ...pairwise import Units
 
 _ROUNDING = 1e-14  # relative, of sums over classes
+_NUMBERS_AT_ONCE = 2**22
 
 
 class ClassFeatures(Protocol):
@@ -24,6 +25,10 @@ class ClassFeatures(Protocol):
 
     def sums(self, drawn: np.ndarray) -> np.ndarray:
         """Return sums over rows (q, m) for m data sets of classes (m, n)."""
+        ...
+
+    def row_squares(self, rows: np.ndarray) -> np.ndarray:
+        """Return expected squares of some rows, (rows, q)."""
         ...
 
     def fourths(self) -> np.ndarray:
@@ -56,6 +61,10 @@ class ScoreFeatures:
         squares, cubes = np.sum(weighted, axis=1), np.sum(weighted * self.score, axis=1)
         return Units(squares @ self.curves**2, cubes @ self.curves**3)
 
+    def row_squares(self, rows: np.ndarray) -> np.ndarray:
+        squares = np.sum(self.probabilities[rows] * self.score[rows] ** 2, axis=1, keepdims=True)
+        return np.asarray(squares * self.curves[rows] ** 2)
+
     def fourths(self) -> np.ndarray:
         return np.asarray(np.sum(self.probabilities * self.score**4, axis=1) @ self.curves**4)
 
@@ -86,6 +95,10 @@ class OwnFeatures:
         cubes = variances * (1.0 - 2.0 * self.probabilities)
         squared = self.weights * self.weights
         return Units(np.sum(variances * squared, axis=0), np.sum(cubes * squared * self.weights, axis=0))
+
+    def row_squares(self, rows: np.ndarray) -> np.ndarray:
+        p = self.probabilities[rows]
+        return np.asarray(p * (1.0 - p) * self.weights[rows] ** 2)
 
     def fourths(self) -> np.ndarray:
         variances = self.probabilities * (1.0 - self.probabilities)
@@ -127,6 +140,14 @@ class ProductFeatures:
             squares, cubes = second - first**2, third - 3.0 * second * first + 2.0 * first**3
         return Units((self.curves**2).T.dot(squares).ravel(), (self.curves**3).T.dot(cubes).ravel())
 
+    def row_squares(self, rows: np.ndarray) -> np.ndarray:
+        p = self.probabilities[rows]
+        if self.combinations.ndim == 1:
+            squares = p * (1.0 - p) * self.combinations**2
+        else:
+            squares = p @ self.combinations**2 - (p @ self.combinations) ** 2
+        return np.asarray((self.curves[rows][:, :, None] ** 2 * squares[:, None, :]).reshape(len(p), -1))
+
     def fourths(self) -> np.ndarray:
         p = self.probabilities
         if self.combinations.ndim == 1:
@@ -161,6 +182,9 @@ class JoinedFeatures:
         squares, cubes = zip(*(part.units for part in self.parts), strict=True)
         return Units(np.concatenate(squares), np.concatenate(cubes))
 
+    def row_squares(self, rows: np.ndarray) -> np.ndarray:
+        return np.concatenate([part.row_squares(rows) for part in self.parts], axis=1)
+
     def fourths(self) -> np.ndarray:
         return np.concatenate([part.fourths() for part in self.parts])
 
@@ -182,18 +206,39 @@ class KeptFeatures:
     def units(self) -> Units:
         return Units(*(part * self.kept for part in self.features.units))
 
+    def row_squares(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self.features.row_squares(rows) * self.kept)
+
     def fourths(self) -> np.ndarray:
         return np.asarray(self.features.fourths() * self.kept)
 
 
-def without_rare(features: ClassFeatures, least: float) -> KeptFeatures:
+def without_rare(features: ClassFeatures, least: float, labels: np.ndarray | None) -> KeptFeatures:
     """Return the features whose sums rest on so many rows, at least: (sum of E f^2)^2 / sum of E f^4.
 
     Random signs keep the size of each feature. Where predictions are nearly certain, features are small and of one sign
-    in all rows but a few; where these few did not occur, signs take the rest for a bias.
+    in all rows but a few; where these few did not occur, signs take the rest for a bias. Rows of a cluster, by the
+    `labels` (n,), share a sign: their products of squares come to the fourth powers, so that rows which are alike in
+    it count as one.
     """
     squares = features.units.squares
-    return KeptFeatures(features, (squares**2 >= least * features.fourths()) * (squares > 0) * 1.0)
+    fourths = features.fourths() + (0.0 if labels is None else _products_in_clusters(features, labels))
+    return KeptFeatures(features, (squares**2 >= least * fourths) * (squares > 0) * 1.0)
+
+
+def _products_in_clusters(features: ClassFeatures, labels: np.ndarray) -> np.ndarray:
+    """Return sums of E f_i^2 E f_j^2 over pairs i != j of rows of the same cluster, (q,)."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    ends = np.append(starts[1:], len(labels))
+    total = np.zeros(len(features.units.squares))
+    step = max(1, _NUMBERS_AT_ONCE * len(starts) // (len(labels) * max(1, len(total))))  # clusters
+    for first in range(0, len(starts), step):
+        part = slice(first, first + step)
+        found = features.row_squares(order[starts[first] : ends[part][-1]])
+        sums = np.add.reduceat(found, starts[part] - starts[first], axis=0)
+        total += np.sum(sums**2, axis=0) - np.sum(found**2, axis=0)
+    return total
 
 
 def centred(probabilities: np.ndarray, values: np.ndarray) -> np.ndarray:

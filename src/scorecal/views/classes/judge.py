@@ -24,7 +24,7 @@ from ..combine import Draws, combine, shares_of
 from ..extremes import by_law
 from .choose import ClassView, class_views
 from .unlikely import Unlikely
-from .words import Found, blind_spots, message_of, seen_by
+from .words import Found, blind_spots, message_of, of_few_rows, of_impossible, seen_by
 
 _MOST_ROWS = 20_000  # of more, draws from the predictions take many seconds
 _NUMBERS_AT_ONCE = 2**20
@@ -67,11 +67,6 @@ def classes_test(
     columns = {} if covariates is None else as_covariates(covariates, n)
     by_signs = not isinstance(options.null, Simulate)
     views = class_views(p, observed, columns, clusters, predictions.ordinal, by_signs)
-    if not views:
-        raise ValueError(
-            "`predictions` leave nothing to test: every row gives one class the probability 1. Likely cause: predicted "
-            "labels in place of probabilities."
-        )
     generator = as_generator(rng)
     raised = raise_of_signs(options.null, predictions, n, clusters)
     parts = max(1, min(_ENOUGH_DRAWS, _CHEAP // n) // (n_resamples + 1))
@@ -79,7 +74,7 @@ def classes_test(
     functions = [_function(view, observed) for view in views]
     redraw = partial(_redraw, views, predictions)
     inferred = infer_all(functions, p, [{} for _ in views], draws.n, generator, options, redraw=redraw)
-    if by_signs:
+    if by_signs or clusters is not None:  # draws do not have the law of predictions that learn from surprises
         inferred = [by_law(result, law, generator) for result, law in inferred]
     results, laws = [result for result, _ in inferred], [law for _, law in inferred]
     combined = combine(
@@ -122,7 +117,7 @@ def classes_test(
         n_draws=draws.n,
         n_clusters=results[0].n_clusters,
         least_pvalue=results[0].least_pvalue,
-        warnings=(*results[0].warnings, *noticed),
+        warnings=(*results[0].warnings, *of_few_rows(found), *of_impossible(found), *noticed),
         views=of_views,
         seen=seen,
         message=message_of(found, seen),
@@ -135,7 +130,7 @@ def checked_classes(predictions: Categorical, y: Any) -> tuple[np.ndarray, np.nd
     if predictions.n_classes < 2:
         raise ValueError(
             "`predictions` must have at least 2 classes, but have one. Likely cause: the probability of the second of "
-            "two classes alone; give `np.stack([1 - p, p], axis=1)`."
+            "two classes alone, which is given with shape (n,)."
         )
     observed = predictions.class_numbers(y)
     if predictions.n < 2:

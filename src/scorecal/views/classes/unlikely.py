@@ -17,7 +17,9 @@ class Unlikely:
     """The smallest p-value of a single row, the probability of classes no likelier than the observed one.
 
     The statistic is minus the log10 of the expected number of rows with p-values as small, which is no less than the
-    probability that there is one, whether rows are independent or not.
+    probability that there is one, whether rows are independent or not. Of ordered rows it is n times the p-value:
+    predictions that learn from surprises are the most certain just before one, so that the expected number, which
+    knows all predictions, would make every surprise look rare.
     """
 
     tails: np.ndarray  # (n, K): p-value of a row, for each class
@@ -46,7 +48,7 @@ class Unlikely:
         return -np.take_along_axis(self.tails[rows], observed[rows, None], axis=1)[:, 0]
 
 
-def unlikely(probabilities: np.ndarray) -> Unlikely:
+def unlikely(probabilities: np.ndarray, ordered: bool) -> Unlikely:
     """Return the statistic for probabilities (n, K)."""
     order = np.argsort(probabilities, axis=1)
     ascending = np.take_along_axis(probabilities, order, axis=1)
@@ -59,4 +61,5 @@ def unlikely(probabilities: np.ndarray) -> Unlikely:
     flat = np.argsort(tails, axis=None)
     values, expected = tails.ravel()[flat], np.cumsum(probabilities.ravel()[flat])
     ends = np.flatnonzero(np.append(np.diff(values) > 0, True))
-    return Unlikely(tails, values[ends], expected[ends])
+    numbers = len(probabilities) * values[ends] if ordered else expected[ends]
+    return Unlikely(tails, values[ends], numbers)

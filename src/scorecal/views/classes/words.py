@@ -134,6 +134,27 @@ def message_of(found: Found, seen: tuple[str, ...]) -> str:
     )
 
 
+def of_few_rows(found: Found) -> tuple[str, ...]:
+    """A warning where random signs have left nothing but the largest surprise."""
+    nothing_else = all(isinstance(view.features, Unlikely) for view in found.views)
+    if not nothing_else or np.all(np.max(found.p, axis=1) == 1.0):
+        return ()
+    return (
+        "Too few rows that are not nearly certain for random signs: only classes that were all but ruled out can "
+        "reject. More rows are needed, or none of `groups`, `horizon` and `null` where rows are independent.",
+    )
+
+
+def of_impossible(found: Found) -> tuple[str, ...]:
+    """A warning of targets of probability 0, each of which rejects whatever the other rows are."""
+    n = int(np.sum(found.p[np.arange(len(found.p)), found.observed] == 0))
+    if not n:
+        return ()
+    targets = "1 target is a class" if n == 1 else f"{n} targets are classes"
+    cure = "If probabilities were rounded, give more digits."
+    return (f"{targets} of probability 0, which is enough for a rejection. {cure}",)
+
+
 def _biased(found: Found) -> str:
     """The classes whose numbers are farthest from those predicted, with the direction."""
     gaps = np.bincount(found.observed, minlength=found.p.shape[1]) - np.sum(found.p, axis=0)
