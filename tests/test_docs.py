@@ -163,6 +163,7 @@ def test_the_page_on_views_has_the_sentence_and_the_weight_of_each():
         *default_views(3),
         *default_views(1, several_modes=True),
         *default_views(3, several_modes=True, components=True),
+        *default_views(sc.ScoreFunction(lambda y: -y, 5, 1)),
         *serial_views(1),
         *covariate_views({"NAME": np.arange(3.0)}, 1),
     ]

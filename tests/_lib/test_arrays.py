@@ -18,6 +18,7 @@ NUMPY_ONLY = {
     "cautions/rows.py",
     "cautions/serial.py",
     "demo.py",
+    "diagnosis/classes.py",
     "diagnosis/estimates.py",
     "diagnosis/regions.py",
     "diagnosis/residuals.py",

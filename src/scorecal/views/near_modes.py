@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, full_product, like
+from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like
 from .._lib.linalg import times
 from ..coordinates.location_spread import known_moments
 from ..predictions import evaluate_score
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from .frame import ViewFrame
 
 _SEED = 0  # of the directions: a part of the statistic, the same for observed and drawn targets
-# Standard deviations from the centre. A fit to scores may have found one of the modes, with others on either side.
-_FROM_CENTRE, _FROM_FIT = (0.5,), (0.5, -2.5, 2.5, -4.0, 4.0, -6.0, 6.0, -9.0, 9.0)
-_FEWEST = 0.05  # of the predictions; of Gaussian ones whose centre comes from 32 draws, 0.3 % seem to have a valley
+# In standard deviations from the centre. A fit to scores may have found one of the modes, with others on either side.
+_FROM_CENTRE, _FROM_FIT = (-0.5, 0.5), (-9.0, -6.0, -4.0, -2.5, -0.5, 0.5, 2.5, 4.0, 6.0, 9.0)
+_FEWEST = 0.05  # of the predictions
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,21 @@ def information(frame: ViewFrame) -> Array:
 
 
 def valleys(frame: ViewFrame) -> Array:
-    """1 for predictions whose scores lead away from their centre, as between modes, and 0 for others, (n, 1)."""
+    """1 for predictions with a valley along a line through their centre, and 0 for others, (n, 1).
+
+    Along a line across a single mode, the density rises and then falls; in a valley it falls and then rises.
+    """
     xp, v = array_namespace(frame.targets), _directions(frame)
     fitted = known_moments(frame.predictions, frame.targets[0, ...]) is None
     distances = like(np.asarray(_FROM_FIT if fitted else _FROM_CENTRE)[:, None, None], v)
     points = frame.whitening.location + distances * _unwhitened(frame, v)
     scores = evaluate_score(frame.predictions, points, finite=False)
-    outward = xp.sum(distances * v * frame.whitening.whitened(points, scores)[1], axis=2)
-    return xp.astype(xp.any(outward > 0.0, axis=0), frame.targets.dtype)[:, None]
+    slopes = xp.sum(v * frame.whitening.whitened(points, scores)[1], axis=2)
+    falls, valley = slopes[0, ...] < 0.0, xp.zeros(slopes.shape[1], dtype=xp.bool, device=device_of(slopes))
+    for k in range(1, slopes.shape[0]):
+        valley = valley | (falls & (slopes[k, ...] > 0.0))
+        falls = falls | (slopes[k, ...] < 0.0)
+    return xp.astype(valley, frame.targets.dtype)[:, None]
 
 
 def _directions(frame: ViewFrame) -> Array:
