@@ -158,7 +158,6 @@ def test_a_report(columns, tmp_path):
         ([*WET, "--tolerate-spread", "1.1"], "--tolerate-spread is not for classes"),
         (["--mean", "p_cat", "--std", "p_dog", "--target", "animal"], "is not a number. If targets are classes, give "),
         (["--mean", "p_cat", "--std", "p_dog", "--target", "rain", "--ordinal"], "--ordinal is for classes"),
-        (["--hub", "b.csv", "--tolerate-error", "0.1"], "--tolerate-error is for classes"),
         (
             ["--mean", "p_cat", "--std", "p_dog", "--target", "rain", "--tolerate-error", ".1"],
             "--tolerate-error is for ",

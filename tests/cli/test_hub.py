@@ -46,10 +46,11 @@ def files(folder, table, truth=TRUTH, ending="csv"):
     return paths[0], "--hub", str(paths[1])
 
 
-@pytest.mark.parametrize("kind", ["quantile", "sample", "cdf"])
+@pytest.mark.parametrize("kind", OUTPUTS)
 def test_the_verdict_is_that_of_python(kind, tables, tmp_path, capsys):
-    given, said = result(capsys, *files(tmp_path, tables[kind]))
-    predictions, y, _ = sc.from_hubverse(tables[kind], TRUTH)
+    truth = TRUTH.assign(observation=np.where(Y > 0.0, "yes", "no")) if kind == "pmf" else TRUTH
+    given, said = result(capsys, *files(tmp_path, tables[kind], truth))
+    predictions, y, _ = sc.from_hubverse(tables[kind], truth)
     assert given["pvalue"] == sc.calibration_test(predictions, y, n_resamples=99, rng=0).pvalue
     assert (given["n"], said) == (120, "")
     assert given["settings"]["hub"].endswith("truth.csv")
@@ -139,9 +140,10 @@ def test_other_mistakes(tables, tmp_path, capsys):
     assert "--hub needs the columns 'output_type'" in refusal(
         capsys, *files(tmp_path, table.drop(columns="output_type"))
     )
-    assert "probabilities of classes (pmf) are for Python" in refusal(
-        capsys, *files(tmp_path, tables["pmf"], TRUTH.assign(observation="no"))
+    assert "--tolerate-bias is not for classes" in refusal(
+        capsys, *files(tmp_path, tables["pmf"], TRUTH.assign(observation="no")), "--tolerate-bias", "0.1"
     )
+    assert "--tolerate-error is for classes" in refusal(capsys, *files(tmp_path, table), "--tolerate-error", "0.1")
     path = files(tmp_path, table)[0]
     assert "--hub must be a file" in refusal(capsys, path, "--hub", "-")
     assert "--hub needs tables" in refusal(capsys, path, "--hub", "a.npz")

@@ -40,16 +40,21 @@ def check_classes(chosen: argparse.Namespace) -> None:
         if wrong:
             raise InputError(f"{wrong[0]} is for classes: give --classes with their columns as well.")
         return
+    check_tolerances(chosen)
+    for what, names in (("column", [each.column for each in given]), ("class", [_name(each) for each in given])):
+        again = next((name for k, name in enumerate(names) if name in names[:k]), None)
+        if again is not None:
+            raise InputError(f"--classes names the {what} {shown(again)} twice.")
+
+
+def check_tolerances(chosen: argparse.Namespace) -> None:
+    """Raise where a tolerance is not for classes."""
     for option in ("tolerate_bias", "tolerate_spread"):
         if getattr(chosen, option) is not None:
             raise InputError(
                 f"--{option.replace('_', '-')} is not for classes, which have no bias or spread in units: give "
                 "--tolerate-error with the largest calibration error that is good enough, such as 0.05."
             )
-    for what, names in (("column", [each.column for each in given]), ("class", [_name(each) for each in given])):
-        again = next((name for k, name in enumerate(names) if name in names[:k]), None)
-        if again is not None:
-            raise InputError(f"--classes names the {what} {shown(again)} twice.")
 
 
 def classes_of(table: Table, chosen: argparse.Namespace) -> tuple[Categorical, np.ndarray, list[str]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..predictions.adapters.hubverse import observed_tasks, predictions_of
 from ..predictions.adapters.long_table import OUTPUTS, Tasks
-from .classes import check_classes
+from .classes import check_classes, check_tolerances
 from .columns import Columns, uses_of
 from .forms import columns_of_forms
 from .options import HUB_OUTPUTS
@@ -37,9 +37,10 @@ def read_hub(chosen: argparse.Namespace) -> Input:
                 f"{output.source}: --hub needs the columns {', '.join(map(shown, OUTPUTS))}, but the file has "
                 f"{', '.join(map(shown, [*output.by, *output.numbers]))}."
             )
-    if set(output.by["output_type"]) & {*HUB_OUTPUTS, _CLASSES} == {_CLASSES}:
-        raise InputError(f"{output.source}: probabilities of classes (pmf) are for Python: `scorecal.from_hubverse`.")
-    truth, more = read_table(chosen.hub, Columns([observed], (), rest_as_labels=True))
+    kinds = {chosen.output_type} if chosen.output_type else set(output.by["output_type"]) & {*HUB_OUTPUTS}
+    of_classes = kinds == {_CLASSES}
+    (check_tolerances if of_classes else check_classes)(chosen)
+    truth, more = read_table(chosen.hub, Columns([] if of_classes else [observed], (), rest_as_labels=True))
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
         try:
@@ -66,7 +67,6 @@ def _check(chosen: argparse.Namespace) -> None:
     other = next((option for option, names in columns_of_forms(chosen).items() if names), "--count" * chosen.count)
     if other:
         raise InputError(f"--hub and {other} say in two ways what is predicted: leave one of them out.")
-    check_classes(chosen)
     if len(chosen.target) > 1:
         raise InputError(f"--hub is for one target: --target must name one column, but names {len(chosen.target)}.")
     for file in (chosen.file, chosen.hub):

@@ -10,7 +10,7 @@ from .output import complain, say_as_it_is
 MOST_DRAWS = 10**12  # more than any memory holds
 MOST_REPEATS = 10**6
 MOST_STEPS = 10**9
-HUB_OUTPUTS = ("quantile", "sample", "cdf")  # of a hub of the Hubverse
+HUB_OUTPUTS = ("quantile", "sample", "cdf", "pmf")  # of a hub of the Hubverse
 
 
 class Parser(argparse.ArgumentParser):
