@@ -10,7 +10,7 @@ from ._lib.covariates import as_covariates
 from .cautions import Rows, cautions_of, rows_of
 from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
-from .coordinates.normal_scores import in_normal_scores
+from .coordinates.normal_scores import as_numbers, in_normal_scores
 from .parallel.workers import Map
 from .predictions import AnyPredictions, Categorical, Samplable
 from .resampling import Null, RandomSigns, as_options, for_rows
@@ -154,7 +154,7 @@ def calibration_test(
         return classes_test(predictions, y, n_resamples=n_resamples, null=null, **shared)
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    form = predictions
+    form, given_y = predictions, y
     predictions, y = in_normal_scores(form, y, generator)
     frame = frame_of(predictions, y, 0.0, coordinates)
     n = frame.reference.shape[0]
@@ -197,6 +197,8 @@ def calibration_test(
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
     noticed = cautions_of(rows, judged.null, options.clusters, can_draw, judged.draws.raised)
+    if hasattr(form, "cautions"):
+        noticed = (*form.cautions(as_numbers(given_y, n, form.dim)), *noticed)
     if failed is not None:
         why = f"Random signs were used, because targets drawn from the predictions could not be judged: {failed}"
         noticed = (why, *noticed)

@@ -62,7 +62,7 @@ def test_the_warning_says_by_how_much():
     result = sc.calibration_test(predictions, y, null="signs", n_resamples=19, rng=0)
     assert any("null=" in line for line in result.warnings)  # these predictions can be asked for scores anywhere
     in_groups = sc.calibration_test(predictions, y, groups=np.arange(20) // 2, n_resamples=19, rng=0)
-    assert any("multiplied by 5.5" in line for line in in_groups.warnings)
+    assert any("multiplied by 7" in line for line in in_groups.warnings)
     assert any(
         "20 rows are few for random signs: to be safe, the p-value" in line and "multiplied by 5.5" in line
         for line in result.warnings

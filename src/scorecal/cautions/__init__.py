@@ -6,7 +6,7 @@ from .._lib.arrays import ignore_overflow
 from ..resampling.clusters import Clusters
 from .blocks import correlated_blocks
 from .copies import close_targets, exact_copies
-from .limits import few_rows, rounded_targets
+from .limits import few_clusters, few_rows, rounded_targets
 from .rows import Rows, rows_of
 from .serial import serial_correlation
 
@@ -26,14 +26,14 @@ def cautions_of(
     shared = clusters is not None and clusters.n_clusters < n
     found = [rounded_targets(rows)]
     if clusters is not None and shared:
-        found = [correlated_blocks(rows, clusters), *found]
+        found = [correlated_blocks(rows, clusters), *found, few_clusters(clusters, raised)]
     else:
         found = [
             serial_correlation(*_in_series(rows, clusters)),
             exact_copies(rows) or close_targets(rows),
             *found,
+            few_rows(n, null, clusters is None and can_draw, raised),
         ]
-    found.append(few_rows(n, null, clusters is None and can_draw, raised, shared))
     return tuple(sentence for sentence in found if sentence is not None)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..resampling.clusters import Clusters
 from .rows import Rows
 
 _COARSE = 0.1  # steps of targets, in predicted standard deviations
@@ -53,16 +54,22 @@ def grid_step(values: np.ndarray, finest: float) -> float | None:
     return None
 
 
-def few_rows(n: int, null: str, can_draw: bool, raised: float = 1.0, shared: bool = False) -> str | None:
-    """Say that there are few rows for the null distribution in use, and by which factor p-values were raised.
-
-    Of rows in clusters, which are `shared`, their number has been said to be small.
-    """
-    factor = f"the p-value and the adjusted ones of views were multiplied by {raised:.3g}"
-    if null not in _APPROXIMATE or n >= _LEAST_ROWS or (shared and raised == 1.0):
-        return f"With so few blocks of rows, {factor}." if raised > 1.0 else None
+def few_rows(n: int, null: str, can_draw: bool, raised: float = 1.0) -> str | None:
+    """Say that there are few rows for the null distribution in use, and by which factor p-values were raised."""
+    if null not in _APPROXIMATE or n >= _LEAST_ROWS:
+        return None
     cure = 'give `null="simulate"`, which is exact for any number of rows' if can_draw else f"use {_LEAST_ROWS} or more"
     few = f"{n} rows are few for {_APPROXIMATE[null]}"
     if raised > 1.0:
-        return f"{few}: to be safe, {factor}; {cure}."
+        return f"{few}: to be safe, {_factor(raised)}; {cure}."
     return f"{few}, whose p-values are then only roughly right: {cure}."
+
+
+def few_clusters(clusters: Clusters, raised: float) -> str | None:
+    """Say by which factor p-values were raised for few groups or blocks; that they are few is said elsewhere."""
+    kind = "blocks" if clusters.ordered else "groups"
+    return f"With {clusters.n_clusters} independent {kind} of rows, {_factor(raised)}." if raised > 1.0 else None
+
+
+def _factor(raised: float) -> str:
+    return f"the p-value and the adjusted ones of views were multiplied by {raised:.3g}"

@@ -10,7 +10,7 @@ import numpy as np
 from ..predictions import AnyPredictions, Categorical
 from .classes import classes_of
 from .columns import Columns, columns_of
-from .forms import check_forms, numbers_of, predictions_of
+from .forms import check_forms, members, numbers_of, predictions_of
 from .order import in_time_order
 from .read_csv import read_csv
 from .read_npz import read_npz
@@ -67,7 +67,7 @@ def read(chosen: argparse.Namespace) -> Input:
     for name, values in table.columns:
         if values.dtype.kind == "f":
             table.check(name, values, np.isinf(values), "the value must be a finite number")
-    table, dropped = without_missing(table, chosen.drop_missing)
+    table, dropped = without_missing(table, chosen.drop_missing, may_miss=members(chosen.samples))
     if dropped.n:
         said.append(str(dropped))
     table = in_time_order(table)

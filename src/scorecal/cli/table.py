@@ -1,6 +1,6 @@
 """Columns of a file with the place of each row, for messages; rows with missing values."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,11 +77,11 @@ class Dropped:
         return f"{self.n} of {self.of} rows were left out, for missing values ({counts})."
 
 
-def without_missing(table: Table, drop: bool) -> tuple[Table, Dropped]:
-    """The rows without missing values; if there are others and they must not be dropped, raise for the first."""
+def without_missing(table: Table, drop: bool, may_miss: Container[str] = ()) -> tuple[Table, Dropped]:
+    """The rows without missing values, but for columns that `may_miss` some; raise unless they may be dropped."""
     missing: dict[str, np.ndarray] = {}
     for name, column in table.columns:
-        if np.any(rows := _missing(column)):
+        if name not in may_miss and np.any(rows := _missing(column)):
             missing[name] = missing.get(name, False) | rows
     if not missing:
         return table, Dropped(0, table.n, {})

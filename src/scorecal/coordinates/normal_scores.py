@@ -15,6 +15,8 @@ from ..predictions import HasCdf, Rankable
 from ..predictions.normal_scores import as_gaussian, normal_quantiles
 from .locate import noise_stream
 
+_COARSE = 0.02  # mean probability between which they are drawn
+
 
 def in_normal_scores(predictions: Any, y: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return predictions with scores, and their targets; those that have scores already come back as they are."""
@@ -31,6 +33,16 @@ def needs_normal_scores(predictions: Any) -> bool:
     if isinstance(predictions, type) or hasattr(predictions, "score"):
         return False
     return isinstance(predictions, HasCdf | Rankable)
+
+
+def are_coarse(predictions: Any, y: Any) -> bool:
+    """Return whether normal scores say little of how far off targets are: most of each is drawn at random."""
+    if not needs_normal_scores(predictions):
+        return False
+    if isinstance(predictions, Rankable):
+        return True
+    below, at = cdf_bounds_of(predictions, as_numbers(y, predictions.n, predictions.dim))
+    return float(np.mean(at - below)) > _COARSE
 
 
 def as_numbers(y: Any, n: int, dim: int) -> np.ndarray:

@@ -22,10 +22,15 @@ def units_of(clusters: Clusters | None, found: Residuals) -> tuple[Clusters | No
     return clusters, Units(clusters.n_clusters, clusters.labels)
 
 
-def own_covariates(found: Residuals, names: Sequence[str]) -> Mapping[str, np.ndarray]:
-    """Predicted locations and spreads that vary, by name."""
+def own_covariates(found: Residuals, names: Sequence[str], *, with_spread: bool) -> Mapping[str, np.ndarray]:
+    """Predicted locations and spreads that vary, by name.
+
+    The spread of a pool is that of members and target: where all members spread too little, it is largest in rows whose
+    target is far, and would seem to be at fault.
+    """
     columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
-    columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
+    if with_spread:
+        columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
     return {name: column for name, column in columns.items() if np.std(column) > _ALIKE * np.max(np.abs(column))}
 
 

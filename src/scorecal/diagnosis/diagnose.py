@@ -9,8 +9,8 @@ import numpy as np
 from .._calibration_test import calibration_test
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
-from ..coordinates.normal_scores import in_normal_scores
-from ..predictions import AnyPredictions, Categorical
+from ..coordinates.normal_scores import are_coarse, in_normal_scores
+from ..predictions import AnyPredictions, Categorical, Rankable
 from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
 from ..resampling.clusters import clusters_of
@@ -182,6 +182,7 @@ def diagnose(
     generator = as_generator(rng)
     given_predictions, given_y = predictions, y
     predictions, y = in_normal_scores(predictions, y, generator)
+    coarse = are_coarse(given_predictions, given_y)
     found = residuals_of(predictions, y, generator)
     n, d = found.marginal.shape
     if n < _LEAST_ROWS:
@@ -189,7 +190,8 @@ def diagnose(
     labels = checked_names(names, d)
     given = {} if covariates is None else as_covariates(covariates, predictions.n)
     columns = {name: column[found.rows] for name, column in given.items()}
-    divided = own_covariates(found, labels) if covariates is None else columns
+    with_spread = not isinstance(given_predictions, Rankable)
+    divided = own_covariates(found, labels, with_spread=with_spread) if covariates is None else columns
     given_clusters = clusters_of(groups, horizon, predictions.n)
     clusters, units = units_of(given_clusters, found)
     partitions = partitions_of(divided, n, warn=covariates is not None, clusters=clusters)
@@ -236,7 +238,7 @@ def diagnose(
         levels=tuple(one.at(d, tail) for one in levels),
         regions=regions,
         where=regions[0] if rejected and regions and regions[0].contrast_pvalue <= 0.25 * alpha else None,
-        extremes=extreme_rows(predictions, found, generator),
+        extremes=() if coarse else extreme_rows(predictions, found, generator),
         covariates=divided,
         n=n,
         n_clusters=units.n,
@@ -244,6 +246,7 @@ def diagnose(
         simultaneous=simultaneous,
         source=found.source,
         coordinates=found.coordinates if predictions is given_predictions else "normal scores",
+        understated=coarse,
         _sizes=(sizes.biases.alone(), sizes.ratios.alone()),
         _plain_bias=biases(found.plain_marginal, units).alone() if found.source == "scores" else None,
         _tail=together,

@@ -95,6 +95,9 @@ class Diagnosis:
         "moments" of the predictions, or "scores".
     coordinates : str
         The space of biases and spreads: "identity", or what targets were mapped by.
+    understated : bool
+        Whether sizes are those of ranks, among quantiles, members or counts, which do not tell how far a target lies
+        beyond the last of them: the true ones may be larger, and no extreme rows are listed.
     """
 
     result: CombinedResult
@@ -116,6 +119,7 @@ class Diagnosis:
     simultaneous: bool
     source: str
     coordinates: str
+    understated: bool
     _sizes: tuple[Sizes, Sizes] = field(repr=False)  # biases and ratios of each dimension
     _plain_bias: Sizes | None = field(repr=False)  # mean of location less target, where the biases are from scores
     _tail: float = field(repr=False)  # of each interval, where all hold together
@@ -150,7 +154,8 @@ class Diagnosis:
         bool or None
             True if in every dimension two one-sided tests, each at level 1 - `confidence_level`, show that the size is
             inside its limits: it is wrongly True with no larger probability. False if an interval lies wholly outside
-            them, where all intervals hold together. None otherwise. Only sizes over all rows are looked at.
+            them, where all intervals hold together. None otherwise, and in place of True where sizes are
+            `understated`. Only sizes over all rows are looked at.
 
         Examples
         --------
@@ -165,7 +170,7 @@ class Diagnosis:
         within = is_within(*self._sizes, bias, spread, self.alpha, self._tail)
         if within and self._plain_bias is not None and not is_near(self._plain_bias, bias or 0.0, self.alpha):
             return None
-        return within
+        return None if within and self.understated else within
 
     def plot(self) -> Any:
         """Draw biases and confidence ratios with their intervals; return two matplotlib axes."""

@@ -26,8 +26,11 @@ class Tolerance:
         """Return the verdict with the limits, in words."""
         within = self.verdict(diagnosis)
         beyond = self._beyond(diagnosis) if within is False else ""
-        on_outliers = "outliers" in diagnosis.result.seen
-        needed = "sizes rest on outliers" if on_outliers else _needed(diagnosis.result)
+        needed = _needed(diagnosis.result)
+        if diagnosis.understated:
+            needed = "quantiles, members and counts do not tell how far targets lie beyond them"
+        elif "outliers" in diagnosis.result.seen:
+            needed = "sizes rest on outliers"
         return f"{self} {_in_words(within, beyond, needed, diagnosis.result)}."
 
     def _beyond(self, diagnosis: Diagnosis) -> str:

@@ -52,6 +52,11 @@ def below_the_verdict(diagnosis: Diagnosis) -> list[str]:
         parts.append("No bias, spread or correlation is clear enough by itself to be stated.")
     if diagnosis.n_clusters < FEWEST_CLUSTERS:
         parts.append(f"{_rows(diagnosis)} only: intervals are rough.")
+    if stated and diagnosis.understated:
+        stated.append(
+            "These are sizes of ranks: how far targets lie beyond the last quantile, member or count is not known, and "
+            "the true ones may be larger."
+        )
     return [*parts, *stated]
 
 
@@ -200,7 +205,7 @@ def extremes_table(diagnosis: Diagnosis, place: Callable[[int], str] = str) -> T
 
 def extremes_matter(diagnosis: Diagnosis) -> bool:
     """Whether the test rejects, and the farthest row is too far or outliers are among what the test names."""
-    rarest = min(each.adjusted_pvalue for each in diagnosis.extremes)
+    rarest = min((each.adjusted_pvalue for each in diagnosis.extremes), default=1.0)
     named = "outliers" in diagnosis.result.seen
     return diagnosis.result.rejects(diagnosis.alpha) and (rarest <= diagnosis.alpha or named)
 

@@ -90,8 +90,9 @@ class Pool:
     @cached_property
     def _summaries(self) -> np.ndarray:
         values = (self.pool - self.location[:, None, :]) / self.spread[:, None, :]
-        gaps = (np.linalg.norm(values - values[:, k : k + 1, :], axis=2) for k in range(values.shape[1]))
-        distance = np.nansum(np.stack(list(gaps), axis=2), axis=2)
+        distance = np.zeros(values.shape[:2])
+        for k in range(values.shape[1]):
+            distance += np.nan_to_num(np.linalg.norm(values - values[:, k : k + 1, :], axis=2))
         distance = np.where(np.isnan(values[:, :, 0]), np.nan, distance)
         parts = [np.mean(values, axis=2), np.std(values, axis=2), np.max(values, axis=2), distance]
         every = np.stack(parts, axis=2)

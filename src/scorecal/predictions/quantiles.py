@@ -9,6 +9,8 @@ from .._lib.arrays import as_arrays, check_finite, to_numpy
 from .._lib.warn import warn_user
 from .protocol import describe
 
+_MOST_TIED = 0.02  # of targets that may be equal to a quantile, by rounding
+
 
 def from_quantiles(levels: Any, values: Any) -> "Quantiles":
     """Predictions of one number by a few of its quantiles.
@@ -101,6 +103,17 @@ class Quantiles:
         n_below = np.sum(self.values < y, axis=1)
         n_up_to = np.sum(self.values <= y, axis=1)
         return edges[n_below][:, None], edges[n_up_to + 1][:, None]
+
+    def cautions(self, y: np.ndarray) -> tuple[str, ...]:
+        """Say where targets (n, 1) are equal to quantiles, for a result."""
+        tied = float(np.mean(np.any(self.values == y, axis=1)))
+        if tied <= _MOST_TIED:
+            return ()
+        return (
+            f"`y` is equal to one of its quantiles in {tied:.0%} of the rows. Likely cause: counts, or amounts often "
+            "zero, whose quantiles do not tell the probability of a single value: even true ones may be rejected. Give "
+            "the distribution of the counts, samples, or `CdfFunction` with its `below`.",
+        )
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Means (n, 1) and variances (n, 1, 1) of a Gaussian with the median and the interquartile range.

@@ -30,6 +30,9 @@ def from_samples(draws: Any) -> "Samples":
 
     Notes
     -----
+    Covariates must not be made of the members, as their mean is: given it, target and members are not alike. Of
+    calibrated predictions with 5 members and n = 1000, 80 % were rejected with it.
+
     In several dimensions, ranks are those of single dimensions, whose correlations come from the members as well, and
     of summaries of all dimensions: mean, spread, largest and distance from the other members [1].
 

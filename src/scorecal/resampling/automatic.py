@@ -67,14 +67,14 @@ def can_draw_largest(predictions: Any, n: int, n_resamples: int) -> bool:
 def raise_of_signs(null: Any, predictions: Any, n: int, clusters: Clusters | None) -> float:
     """Return the factor by which p-values must be raised for random signs to hold their level.
 
-    Scores of skewed predictions have mean zero by values too rare to occur in a few rows, and signs take what is left
-    for a bias. Of calibrated skew-normal predictions, 17 % of data sets of 10 or 20 rows had p-values of .05 or less,
-    but 5 % had .008. Gaussian predictions need nothing, but for few blocks of rows.
+    Scores of skewed predictions have mean zero by values too rare to occur in a few rows, or groups of rows, and signs
+    take what is left for a bias. Of calibrated skew-normal predictions, 17 % of data sets of 10 or 20 rows had p-values
+    of .05 or less, but 5 % had .008. Gaussian predictions need nothing, but for few blocks of rows.
     """
-    of_blocks = 1.0 if clusters is None else clusters.raised
+    of_blocks, n_units = (1.0, n) if clusters is None else (clusters.raised, clusters.n_clusters)
     if not isinstance(null, RandomSigns) or isinstance(predictions, Gaussian):
         return of_blocks
-    return max(of_blocks, 1.0 + _PER_MISSING_ROW * max(0, _ENOUGH_ROWS - n))
+    return max(of_blocks, 1.0 + _PER_MISSING_ROW * max(0, _ENOUGH_ROWS - n_units))
 
 
 def pairs_by_signs(n: int) -> bool:

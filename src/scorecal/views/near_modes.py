@@ -25,6 +25,7 @@ _SEED = 0  # of the directions: a part of the statistic, the same for observed a
 # In standard deviations from the centre. A fit to scores may have found one of the modes, with others on either side.
 _FROM_CENTRE, _FROM_FIT = (-0.5, 0.5), (-9.0, -6.0, -4.0, -2.5, -0.5, 0.5, 2.5, 4.0, 6.0, 9.0)
 _FEWEST = 0.05  # of the predictions
+_STEP = 0.05  # standard deviations; shorter ones make jumps of the score rare and huge
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,20 @@ class NearModes:
 
 
 def information(frame: ViewFrame) -> Array:
-    """(v.s)^2 + v.(ds/dy)v of the targets (S, n, d), (S, n); 0 where it is not known.
+    """(v.s)^2 + v.(ds/dy)v of the targets (S, n, d), (S, n), with scores averaged over a step; 0 where not known.
 
-    The derivative is a difference of two scores. Its error is odd in v to first order, and v has a random sign.
+    With a(y), the mean of v.s from y to y + h v, the derivative of a along v is a difference of two scores, and
+    (v.s) a + v.(da/dy) has mean zero for any h, also where scores jump. A score at a random point of the step stands
+    for its mean.
     """
-    xp, v = array_namespace(frame.targets), _directions(frame)
-    step = (1e-3 * frame.rounding) ** (1.0 / 3.0)
-    ahead = evaluate_score(frame.predictions, frame.targets + step * _unwhitened(frame, v), finite=False)
-    here, there = (xp.sum(v * frame.whitening.whitened(frame.targets, s)[1], axis=2) for s in (frame.scores, ahead))
-    found = here**2 + (there - here) / step
+    xp, v, n = array_namespace(frame.targets), _directions(frame), frame.reference.shape[0]
+    inside = like(np.random.default_rng(_SEED + 1).random((n, 1)), v)
+    steps = xp.stack([_STEP * inside * v, _STEP * v])
+    points = frame.targets[None, ...] + _unwhitened(frame, steps)[:, None, ...]
+    ahead = evaluate_score(frame.predictions, xp.reshape(points, (-1, *points.shape[2:])), finite=False)
+    at = frame.whitening.whitened(frame.targets, frame.scores)[1], frame.whitening.whitened(frame.targets, ahead)[1]
+    here, (near, end) = xp.sum(v * at[0], axis=2), xp.reshape(xp.sum(v * at[1], axis=2), points.shape[:3])
+    found = here * near + (end - here) / _STEP
     found = xp.where(xp.isfinite(found), found, xp.zeros_like(found))
     return found if frame.kept is None else found * frame.kept[:, 0]
 

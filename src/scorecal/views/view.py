@@ -9,15 +9,17 @@ from .._lib.arrays import Array, array_namespace
 from .._lib.checks import check_not_class
 from ..kernels import DistributionKernel, FiniteRank, Radial
 from ..kernels.protocol import as_distribution_kernel
-from ..predictions import Gaussian, GaussianMixture, Noisable
-from ..statistics.hermite import Outlying
-from ..statistics.test_functions import Constant
+from ..predictions import Gaussian, GaussianMixture, Noisable, Pool
+from ..statistics.hermite import Hermite, Outlying
+from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .extremes import Largest
 from .frame import ViewFrame
-from .row_kernels import OWN, EachDimension, Gain
+from .near_modes import NearModes
+from .row_kernels import OWN, Covariate, EachDimension, Gain
 
 KINDS = ("bias", "confidence", "correlation", "dependence", "shape", "outliers", "modes", "covariates", "serial", "any")
 _LEAST_IN_COMPONENT = 5.0  # variance of the number of its targets, from which on signs hold their level
+_FEWEST_NEAR_MODES = 250  # rows: of fewer, signs take the skewness of the squares for evidence where modes are skewed
 _MOST_NOISE = 1e3  # beyond, targets are nothing but noise
 
 
@@ -207,22 +209,43 @@ def for_signs(views: Iterable[View], predictions: Any, own_coordinates: bool) ->
     """Return the views as random signs can judge them, without those that they cannot.
 
     Components in which too few targets are expected are left out. The largest target is judged by a formula, which is
-    for Gaussian predictions and mixtures of them, in their own coordinates.
+    for Gaussian predictions and mixtures of them, in their own coordinates. Of predictions that may be skewed, the ten
+    rows of a label are often all on one side, and random signs hardly ever are: all labels count, not the largest.
     """
     has_formula = own_coordinates and type(predictions) in (Gaussian, GaussianMixture)
+    symmetric = isinstance(predictions, Gaussian)
     kept = []
+    in_pool = isinstance(predictions, Pool)
     for view in views:
+        if in_pool and isinstance(view.target_kernel, BoundedRadial):
+            view = replace(view, target_kernel=Trace())
         kernel = view.target_kernel
+        if in_pool and not _has_mean_zero_in_pools(view):
+            continue
         if isinstance(kernel, Outlying) or (isinstance(kernel, Largest) and not has_formula):
             continue
         if isinstance(kernel, Largest) and isinstance(predictions, GaussianMixture):
             view = replace(view, target_kernel=Largest(nearest=True))
-        if view.bounded is not None:
+        if isinstance(kernel, NearModes) and predictions.n < _FEWEST_NEAR_MODES:
+            continue
+        if isinstance(view.distribution_kernel, Covariate) and not symmetric:
+            view = replace(view, largest=False)
+        if view.bounded is not None and (not in_pool or view.coordinates == "marginal"):
             view = replace(view, target_kernel=view.bounded)
         elif isinstance(kernel, Shares) and not kernel.least:
             view = replace(view, target_kernel=Shares(_LEAST_IN_COMPONENT))
         kept.append(view)
     return tuple(kept)
+
+
+def _has_mean_zero_in_pools(view: View) -> bool:
+    """Return whether features have mean zero for ranks in several dimensions.
+
+    Those of each dimension are normal; together, only first and second moments are those of a Gaussian.
+    """
+    kernel = view.target_kernel
+    known = isinstance(kernel, Constant | Trace | Cross) or (isinstance(kernel, Hermite) and kernel.order <= 2)
+    return view.finite_rank and (view.coordinates == "marginal" or known or isinstance(kernel, FrameFeatures))
 
 
 def as_views(given: Any, predictions: Any, own_coordinates: bool) -> tuple[View, ...]:

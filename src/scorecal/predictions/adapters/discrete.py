@@ -48,6 +48,16 @@ class IntegerPredictions:
             )
         return self.cumulative(y - 1.0), self.cumulative(y)
 
+    def cautions(self, y: np.ndarray) -> tuple[str, ...]:
+        """Say which targets (n, dim) are below the support, for a result."""
+        excluded = np.flatnonzero(np.any(self.cumulative(y) <= 0.0, axis=1))
+        if not len(excluded):
+            return ()
+        return (
+            f"`y`: {len(excluded)} of {len(y)} targets are below all that the predictions allow, the first in row "
+            f"{excluded[0]} ({np.min(y[excluded[0]]):g}). Likely cause: numbers that stand for missing values.",
+        )
+
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Means (n, dim) and covariances (n, dim, dim)."""
         return self.mean, self.variance[:, :, None] * np.eye(self.dim)
