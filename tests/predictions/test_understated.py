@@ -63,3 +63,11 @@ def test_members_in_several_dimensions_hold_their_level_by_signs(options):
         predictions = sc.from_samples(draws[:, :5])
         rejected += sc.calibration_test(predictions, draws[:, 5], n_resamples=99, rng=seed, **options).rejects()
     assert rejected <= 9  # of 60, as more in 1 of 1000 studies
+
+
+@pytest.mark.parametrize("y", [np.zeros(3), 1.0, np.full(4, np.nan)], ids=["few", "one", "missing"])
+@pytest.mark.parametrize("method", ["intervals", "pinball_loss"])
+def test_targets_that_do_not_fit_are_refused(method, y):
+    predictions = sc.from_quantiles([0.1, 0.9], np.array([[0.0, 1.0]] * 4))
+    with pytest.raises(ValueError, match="`y` must"):
+        getattr(predictions, method)(y)

@@ -121,7 +121,7 @@ def _counts(table: Table, chosen: argparse.Namespace) -> AnyPredictions:
         return as_predictions(stats.poisson(mean))  # type: ignore[no-any-return]
     (name,) = chosen.variance
     variance = table.numbers[name]
-    less = "the variance of a negative binomial count must be larger than its mean; without --variance it is Poisson"
+    less = "the variance of a count must be larger than its mean, or --variance be left out, for a Poisson distribution"
     table.check(name, variance, variance <= mean, less)
     return as_predictions(stats.nbinom(mean**2 / (variance - mean), mean / variance))  # type: ignore[no-any-return]
 

@@ -34,7 +34,7 @@ _IN_AN_NPZ = {
     "y": "array 'targets'",
 }
 _ADVICE = {
-    "a distribution of counts, such as `scipy.stats.poisson(mean)`": "--count",
+    "a distribution of counts, such as `scipy.stats.poisson(mean)`": "--count in place of --std",
     "`groups=`": "--group",
     "`horizon=`": "--time and --horizon",
     '`null="simulate"`': "--null simulate",

@@ -20,6 +20,11 @@ def plot_reliability(diagnosis: ClassDiagnosis, *, ax: Any = None) -> Any:
     ax : matplotlib axes, optional
         Where to draw; new ones by default. They are returned. Grey bars show where the rows are, by their areas.
     """
+    if not isinstance(diagnosis, ClassDiagnosis):
+        raise TypeError(
+            "`diagnosis` must be that of predictions of classes, a `ClassDiagnosis`, but is a "
+            f"{type(diagnosis).__name__}. For others draw `diagnosis.plot()`, or `sc.expected_coverage`."
+        )
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="calibrated")
     widths = [max(each.high - each.low, _NARROWEST) for each in diagnosis.bins]

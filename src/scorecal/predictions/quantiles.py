@@ -134,12 +134,12 @@ class Quantiles:
 
     def pinball_loss(self, y: Any) -> np.ndarray:
         """Mean loss at each level, (q,): that of true quantiles is the smallest on average."""
-        gap = np.asarray(to_numpy(y), dtype=np.float64).reshape(-1, 1) - self.values
+        gap = self._targets(y) - self.values
         return np.asarray(np.mean(np.maximum(self.levels * gap, (self.levels - 1.0) * gap), axis=0))
 
     def intervals(self, y: Any, confidence_level: float = 0.95) -> tuple["IntervalCoverage", ...]:
         """Return how many targets each central interval holds, from two levels that add up to 1."""
-        y = np.asarray(to_numpy(y), dtype=np.float64).reshape(-1)
+        y = self._targets(y)[:, 0]
         found = []
         for low in range(len(self.levels) // 2 - 1 + len(self.levels) % 2, -1, -1):
             for high in range(low + 1, len(self.levels)):
@@ -148,6 +148,14 @@ class Quantiles:
                     claimed = float(self.levels[high] - self.levels[low])
                     found.append(interval_coverage(claimed, inside, len(y), confidence_level))
         return tuple(found)
+
+    def _targets(self, y: Any) -> np.ndarray:
+        """Return targets as numbers (n, 1), checked."""
+        targets = to_numpy(as_arrays(y=y)[0]).astype(np.float64)
+        if targets.shape not in ((self.n,), (self.n, 1)):
+            raise ValueError(f"`y` must hold {self.n} targets, one for each prediction, but has shape {targets.shape}.")
+        check_finite("y", targets, "Drop rows without a finite target.")
+        return np.reshape(targets, (-1, 1))
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,8 @@ def as_predictions(obj: Any, x: Any = None) -> Any:
         raise TypeError(
             f"`obj` is a {type(obj).__name__} of numbers, whose meaning is unknown; for means and standard "
             "deviations use `sc.Gaussian(mean, scale)`, for scores `sc.Scores(at_targets, at_base)`, for draws "
-            "`sc.from_samples(draws)`, and for quantiles `sc.from_quantiles(levels, values)`."
+            "`sc.from_samples(draws)`, for quantiles `sc.from_quantiles(levels, values)`, and for probabilities of "
+            "classes `sc.Categorical(probabilities)`."
         )
     found = f"the class {obj.__name__} itself" if isinstance(obj, type) else f"a {type(obj).__name__}"
     understood = "; ".join(dict.fromkeys(kind.description for kind in _KINDS))

@@ -11,6 +11,7 @@ from ..samples import Samples, from_samples
 from .long_table import OUTPUTS, Tasks, described, gather, join
 from .table_values import as_columns, as_numbers, texts
 
+_ROUNDING = 1e-6  # of probabilities
 _KINDS = ("quantile", "sample", "cdf", "pmf")
 _POINTS = ("mean", "median")
 _OBSERVED = ("observation", "oracle_value")  # names of the column, by the standard
@@ -154,13 +155,15 @@ def _of_oracle(truth: dict[str, np.ndarray], kind: str, name: str) -> tuple[dict
 def _from_cdf(tasks: Tasks) -> CdfFunction:
     """Predict by probabilities at thresholds; nothing is assumed between these."""
     thresholds, values = np.asarray(tasks.ids, dtype=np.float64), tasks.values
-    wrong = (values < 0.0) | (values > 1.0) | (np.diff(values, axis=1, prepend=0.0) < 0.0)
+    slack = _ROUNDING
+    wrong = (values < -slack) | (values > 1.0 + slack) | (np.diff(values, axis=1, prepend=0.0) < -slack)
     if np.any(wrong):
         k, m = (int(index) for index in np.argwhere(wrong)[0])
         raise ValueError(
             f"`forecasts`: a cdf must rise from 0 to 1, but that of row {tasks.rows[k]} ({described(tasks, k)}) is "
             f"{values[k, m]:g} at {thresholds[m]:g}. Likely cause: probabilities of intervals in place of their sums."
         )
+    values = np.maximum.accumulate(np.clip(values, 0.0, 1.0), axis=1)
     edges = np.pad(values, ((0, 0), (1, 1)), constant_values=((0.0, 0.0), (0.0, 1.0)))
     low, middle, high = (np.array([np.interp(p, row, thresholds) for row in values]) for p in (0.25, 0.5, 0.75))
     rows = np.arange(len(values))
