@@ -1,10 +1,14 @@
 """What is stated agrees with the verdict of the test, and intervals with both."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from verdicts import verdict
 
 import scorecal as sc
+from scorecal.diagnosis.words import correlations_table
 
 STATION = np.random.default_rng(9).choice(["north", "south", "west"], 400)
 
@@ -143,3 +147,9 @@ def test_outliers_are_counted_before_sizes_that_rest_on_them(count, sentence):
     found = sc.diagnose(predictions, y, covariates={}, n_resamples=99, rng=0)
     assert found.statements[0] == sentence
     assert not any("outlier" in each for each in sc.diagnose(*data(spread=1.5), n_resamples=99, rng=0).statements)
+
+
+def test_a_claimed_correlation_that_cannot_be_told_is_unknown():
+    found = sc.diagnose(*data(), n_resamples=99, rng=0)
+    unknown = replace(found, correlations=(found.correlations[0]._replace(claimed=math.nan),))
+    assert correlations_table(unknown).rows[0][1] == "unknown"

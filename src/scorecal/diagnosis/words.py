@@ -169,7 +169,8 @@ def sizes_table(diagnosis: Diagnosis) -> Table:
 def correlations_table(diagnosis: Diagnosis) -> Table:
     """Claimed and true correlations of the errors in every two dimensions."""
     names = [" and ".join(diagnosis.names[k] for k in pair.dimensions) for pair in diagnosis.correlations]
-    rows = [(name, f"{pair.claimed:.2f}", pair.found) for name, pair in zip(names, diagnosis.correlations, strict=True)]
+    claims = ["unknown" if math.isnan(pair.claimed) else f"{pair.claimed:.2f}" for pair in diagnosis.correlations]
+    rows = [(*told, pair.found) for *told, pair in zip(names, claims, diagnosis.correlations, strict=True)]
     return table(("errors of", "correlation claimed", "found"), rows)
 
 

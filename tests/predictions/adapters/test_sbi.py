@@ -612,3 +612,33 @@ def test_a_posterior_outside_its_prior_cannot_be_sampled(monkeypatch):
     far = dataclasses.replace(predictions, draw=lambda size, rows: 5.0 + torch.zeros(size, len(rows), 2))
     with pytest.raises(ValueError, match="leaves the prior's support too often"):
         far.sample(3, 0)
+
+
+def test_few_draws_are_given_up_where_few_are_inside_the_prior():
+    prior = box_prior(2)
+    _, x = simulate(prior, 1000)
+    predictions = sc.from_sbi(POSTERIORS["NPE mdn"](prior), x)
+    drawn = []
+
+    def draw(size, rows):
+        drawn.append(size * len(rows))
+        return 5.0 + torch.zeros(size, len(rows), 2)
+
+    assert dataclasses.replace(predictions, draw=draw).few_draws is None
+    assert sum(drawn) < 3 * 32 * 1000
+
+
+@pytest.mark.parametrize("estimator", [GaussianScore, GaussianFlow])
+def test_moments_of_vector_fields_come_from_draws_with_noise(estimator):
+    posterior = VectorFieldPosterior(estimator(2, 0.3), single_prior(2))
+    x = torch.tensor([[1.0, -0.5], [0.0, 0.5]])
+    predictions = sc.from_sbi(posterior, x, moments=400)
+    draws = predictions.spread_of
+    assert draws.shape == (400, 2, 2)
+    assert torch.equal(draws, predictions.spread_of)
+    clean = x + 0.3 * torch.randn(4000, 2, 2, generator=torch.Generator().manual_seed(0))
+    expected = predictions.noised(clean, np.random.default_rng(1))
+    torch.testing.assert_close(draws.mean(dim=0), expected.mean(dim=0), rtol=0.1, atol=0.1)
+    torch.testing.assert_close(draws.std(dim=0), expected.std(dim=0), rtol=0.15, atol=0.0)
+    with pytest.raises(ValueError, match="`moments` must be a number of draws for NPSE and FMPE"):
+        sc.from_sbi(posterior, x, moments=(x, torch.eye(2).expand(2, 2, 2)))

@@ -1,5 +1,6 @@
 """Predictions from the posteriors of the sbi package, by their densities, without sampling."""
 
+import itertools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,13 +16,14 @@ from ...supports import Box, Support
 from ..torch import ROWS_AT_ONCE, seeded
 from .density import log_densities
 from .prior import as_prior
-from .vector_field import noised_posterior
+from .vector_field import NoisedPosterior, noised_posterior
 
 _SEED = 0  # of draws for moments: coordinates must not depend on `rng`
-_MOST_ROUNDS = 1000  # of draws, as long as some fall outside the prior's support
+_MOST_DRAWS = 1000 * ROWS_AT_ONCE  # as long as some fall outside the prior's support
 # Draws for moments, where none are given: a location that is off by a sixth of the spread costs little power, and a fit
 # to scores ten times the time.
-_FEW_DRAWS, _DRAWS_PER_DIMENSION, _FEW_ROUNDS = 32, 8, 20
+_FEW_DRAWS, _DRAWS_PER_DIMENSION = 32, 8
+_TIMES_AS_MANY = 2  # draws in all, those outside the support included: in many dimensions, few may be inside
 
 
 def from_sbi(posterior: Any, x: Any, *, moments: Any = None, noise_level: float | None = None) -> Predictions:
@@ -39,7 +41,7 @@ def from_sbi(posterior: Any, x: Any, *, moments: Any = None, noise_level: float 
         Where each posterior lies and how wide it is: means (n, d) and covariances (n, d, d), for priors without a
         boundary, or a number of draws to estimate them from, in the coordinates of the test. By default, it is seen
         from some 32 draws where a network can be sampled, as that of NPE, and otherwise fitted to the scores; draws
-        from MCMC posteriors take their time.
+        from MCMC posteriors and vector fields take their time.
     noise_level : float, optional
         For NPSE and FMPE only: standard deviation of the noise at which the posterior is tested, in units of the
         prior's (their geometric mean over dimensions); by default 0.3. These methods learn scores of the posterior plus
@@ -76,9 +78,8 @@ def from_sbi(posterior: Any, x: Any, *, moments: Any = None, noise_level: float 
     """
     _check_posterior(posterior)
     if hasattr(posterior.potential_fn, "vector_field_estimator"):
-        if moments is not None:
-            raise ValueError("`moments` are for posteriors with a density; those of a vector field are known.")
-        return noised_posterior(posterior, x, 0.3 if noise_level is None else noise_level)
+        noised = noised_posterior(posterior, x, 0.3 if noise_level is None else noise_level)
+        return noised if moments is None else replace(noised, draws=_draws_of_field(noised, posterior, moments))
     if noise_level is not None:
         raise ValueError(f"`noise_level` is for NPSE and FMPE; a {type(posterior).__name__} has a density.")
     prior = getattr(posterior, "prior", None) or posterior.potential_fn.prior
@@ -166,10 +167,10 @@ class SbiDirectPosterior(SbiPosterior):
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws (n_samples, n, dim) inside the support, from torch's global generator, seeded and then restored."""
-        found, lacking = self._draws_inside(n_samples, n_samples, rng, _MOST_ROUNDS)
+        found, lacking = self._draws_inside(n_samples, n_samples, rng, _MOST_DRAWS)
         if found is None:
             raise ValueError(
-                f"`posterior` leaves the prior's support too often to be sampled: after {_MOST_ROUNDS} rounds, "
+                f"`posterior` leaves the prior's support too often to be sampled: after {_MOST_DRAWS} draws, "
                 f"{lacking:.2%} of the rows lack draws inside it. Likely causes: too little training, or "
                 'observations unlike those of the training. `null="signs"` needs no draws.'
             )
@@ -179,17 +180,18 @@ class SbiDirectPosterior(SbiPosterior):
     def few_draws(self) -> Array | None:
         """Some draws for moments, if enough are inside the support."""
         n_samples = max(_FEW_DRAWS, _DRAWS_PER_DIMENSION * self.dim)
-        return self._draws_inside(n_samples, n_samples // 2, _SEED, _FEW_ROUNDS)[0]
+        most = max(_TIMES_AS_MANY * n_samples * self.n, ROWS_AT_ONCE)
+        return self._draws_inside(n_samples, n_samples // 2, _SEED, most)[0]
 
-    def _draws_inside(self, n_samples: int, enough: int, rng: Any, most_rounds: int) -> tuple[Array | None, float]:
-        """Draws of which so many differ in each row, or None and the share of rows that lack some after all rounds."""
+    def _draws_inside(self, n_samples: int, enough: int, rng: Any, most: int) -> tuple[Array | None, float]:
+        """Draws of which so many differ in each row, or None and the share of rows that lack some after the most."""
         import torch
 
         found = self.x.new_empty((n_samples, self.n, self.dim))
         rows = torch.arange(self.n, device=self.x.device)
-        n_found = torch.zeros_like(rows)
+        n_found, n_drawn = torch.zeros_like(rows), 0
         with seeded(rng):
-            for k in range(most_rounds):
+            for k in itertools.count():
                 # The more rounds, the fewer draws are inside: twice as many as before cost little for a few rows.
                 size = min((n_samples - int(n_found.min())) << min(k, 20), max(1, ROWS_AT_ONCE // len(rows)))
                 draws = self.draw(size, rows).detach()
@@ -198,10 +200,13 @@ class SbiDirectPosterior(SbiPosterior):
                 taken = inside & (place < n_samples)
                 found[place[taken], rows.expand(taken.shape)[taken]] = draws[taken].to(found.dtype)
                 n_found[rows] += taken.sum(dim=0)
+                n_drawn += inside.numel()
                 rows = torch.nonzero(n_found < enough)[:, 0]
                 if len(rows) == 0:
                     again = torch.arange(n_samples, device=self.x.device)[:, None] % n_found
                     return torch.take_along_dim(found, again[..., None], dim=0), 0.0
+                if n_drawn >= most:
+                    break
         return None, len(rows) / self.n
 
 
@@ -218,11 +223,27 @@ def _spread_of(predictions: SbiPosterior, moments: Any) -> Array | tuple[Array, 
     check_count("moments", moments, 2 * predictions.dim + 2, also=", or means and covariances")
     if isinstance(predictions, Samplable):
         return predictions.sample(moments, _SEED)
+    return _draws_by_sbi(predictions.posterior, predictions.x, moments)
+
+
+def _draws_of_field(predictions: NoisedPosterior, posterior: Any, moments: Any) -> Array:
+    """Return so many draws without noise."""
+    if isinstance(moments, tuple | list):
+        raise ValueError(
+            "`moments` must be a number of draws for NPSE and FMPE: tests add noise to the parameters, and means and "
+            "covariances before that do not tell those after it."
+        )
+    check_count("moments", moments, 2 * predictions.dim + 2)
+    return _draws_by_sbi(posterior, predictions.x, moments)
+
+
+def _draws_by_sbi(posterior: Any, x: Array, n_samples: int) -> Array:
+    """Draws (m, n, d) by the posterior's own sampler, whose remarks on its batches need no answer."""
     import torch
 
-    with seeded(_SEED):
-        draws = predictions.posterior.sample_batched((moments,), x=predictions.x, show_progress_bars=False)
-    return torch.as_tensor(draws).detach()
+    with seeded(_SEED), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Note that for batched sampling|Capping max_sampling_batch_size", UserWarning)
+        return torch.as_tensor(posterior.sample_batched((n_samples,), x=x, show_progress_bars=False)).detach()
 
 
 def _check_ensemble(posterior: Any, prior: Prior | None) -> None:

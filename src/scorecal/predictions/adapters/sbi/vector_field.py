@@ -73,6 +73,7 @@ class NoisedPosterior:
     time: float
     distribution: Any
     prior_sd: float
+    draws: Array | None = None  # (m, n, dim) without noise, to tell location and spread from
 
     @property
     def n(self) -> int:
@@ -89,6 +90,11 @@ class NoisedPosterior:
     @property
     def prior(self) -> Prior:
         return _NoisedPrior(self)
+
+    @property
+    def spread_of(self) -> Array | None:
+        """Draws (m, n, dim) with the noise, if there are any."""
+        return None if self.draws is None else self.noised(self.draws, np.random.default_rng(_SEED))
 
     def __repr__(self) -> str:
         return describe(self, self.noise)
