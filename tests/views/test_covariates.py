@@ -377,7 +377,7 @@ def test_the_message_names_the_covariate():
 
 
 def test_few_rows_of_a_label_do_not_pass_for_evidence_where_predictions_are_skewed():
-    """Ten rows of one label are often all on one side, which signs hardly ever are: by the largest, 27 % were rejected."""
+    """Ten rows of one label are often all on one side, which signs hardly ever are: 27 % rejected before."""
     rejected = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
