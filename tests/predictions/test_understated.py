@@ -57,12 +57,12 @@ def test_targets_below_the_support_are_told(impossible):
 def test_members_in_several_dimensions_hold_their_level_by_signs(options):
     """Features of third and fourth moments of whitened ranks, which do not have mean zero, rejected up to all."""
     rejected = 0
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         draws = rng.normal(size=(200, 1, 3)) + rng.normal(size=(200, 6, 3))
         predictions = sc.from_samples(draws[:, :5])
         rejected += sc.calibration_test(predictions, draws[:, 5], n_resamples=99, rng=seed, **options).rejects()
-    assert rejected <= 9  # of 60, as more in 1 of 1000 studies
+    assert rejected <= 7  # of 40, as more in 1 of 1000 studies
 
 
 @pytest.mark.parametrize("y", [np.zeros(3), 1.0, np.full(4, np.nan)], ids=["few", "one", "missing"])

@@ -100,7 +100,7 @@ def test_unlikely_target_against_enumeration():
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 10])
-@pytest.mark.parametrize("n", [50, 200])
+@pytest.mark.parametrize("n", [50, pytest.param(200, marks=pytest.mark.slow)])
 def test_level(n_classes, n):
     rejected = 0
     for seed in range(80):

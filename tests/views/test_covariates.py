@@ -379,10 +379,10 @@ def test_the_message_names_the_covariate():
 def test_few_rows_of_a_label_do_not_pass_for_evidence_where_predictions_are_skewed():
     """Ten rows of one label are often all on one side, which signs hardly ever are: 27 % rejected before."""
     rejected = 0
-    for seed in range(40):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         predictions, y = scores_only(600, 1, "skew-normal(6)", rng)
         labels = rng.integers(60, size=600).astype(str)
         result = sc.calibration_test(predictions, y, covariates={"label": labels}, n_resamples=99, rng=seed)
         rejected += result.rejects()
-    assert rejected <= 6
+    assert rejected <= 4
