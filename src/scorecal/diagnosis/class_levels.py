@@ -22,7 +22,7 @@ _UNTOLD = Estimate(math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What predictions of classes claim and what was observed: probabilities (n, K), classes (n,), and units."""
+    """Claims and observations of classes: probabilities (n, K), observed classes (n,), and independent units."""
 
     names: tuple[str, ...]
     p: np.ndarray

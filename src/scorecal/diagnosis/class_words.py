@@ -117,7 +117,7 @@ def _bins(diagnosis: ClassDiagnosis) -> list[str]:
 
 
 def _wrong(level: ClassLevel) -> list[str]:
-    """What is clearly wrong in some rows, a sentence each."""
+    """Return a sentence for each thing that is clearly wrong in some rows."""
     accuracy = [f"{sentence}." for sentence in _accuracy(level.claimed_accuracy, level.accuracy)]
     return [*accuracy, *(f"{sentence[:1].lower()}{sentence[1:]}" for sentence in _classes(level.classes))]
 
@@ -231,7 +231,7 @@ def _rows(diagnosis: ClassDiagnosis) -> str:
 
 
 def side_by_side(claimed: float, found: Estimate) -> tuple[str, str]:
-    """What is claimed, and what was found with its interval, in digits enough to tell that this excludes the former."""
+    """Return the claimed and the found value with its interval, with digits enough to tell that it excludes the claim."""
     wanted = range(1) if found.holds(claimed) else range(_MOST_DIGITS)
     for digits in wanted:
         if percent(claimed, digits) not in (percent(found.low, digits), percent(found.high, digits)):

@@ -37,7 +37,7 @@ class ClassView:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What views know of the predictions: probabilities (n, K), and how rows depend on each other."""
+    """Knowledge that views share: probabilities (n, K), and how rows depend on each other."""
 
     p: np.ndarray
     clusters: Clusters | None

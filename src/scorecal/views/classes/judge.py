@@ -140,7 +140,7 @@ def checked_classes(predictions: Categorical, y: Any) -> tuple[np.ndarray, np.nd
 
 
 def _function(view: ClassView, observed: np.ndarray) -> Any:
-    """What the engine averages for a view."""
+    """Return the function that the engine averages for a view."""
     if isinstance(view.features, Unlikely):
         return view.features.extreme(observed)
     return Features(partial(view.features.of_rows, observed), view.largest, unskewed=True)
