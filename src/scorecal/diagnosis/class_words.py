@@ -231,7 +231,7 @@ def _rows(diagnosis: ClassDiagnosis) -> str:
 
 
 def side_by_side(claimed: float, found: Estimate) -> tuple[str, str]:
-    """Return the claimed and the found value with its interval, with digits enough to tell that it excludes the claim."""
+    """Return the claimed and the found value with its interval, in digits enough to tell that they differ."""
     wanted = range(1) if found.holds(claimed) else range(_MOST_DIGITS)
     for digits in wanted:
         if percent(claimed, digits) not in (percent(found.low, digits), percent(found.high, digits)):
