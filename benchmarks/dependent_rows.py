@@ -1,6 +1,6 @@
 """Level and power on rows that depend on each other, with `groups` and `horizon`, and what ignoring them does.
 
-    python benchmarks/dependent_rows.py [--repeats 1000]
+    python benchmarks/dependent_rows.py [--repeats 1000] [--workers 2]
 
 Writes the number of rejections of each cell to results/dependent_rows.csv as it comes, and goes on where it was; then
 the tables to results/dependent_rows.md.
@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from scorecal._lib.files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
 N_RESAMPLES = 199
+AT_ONCE = 25  # data sets of one task of a process
 Made = tuple[
     np.ndarray, np.ndarray, np.ndarray, dict
 ]  # means, standard deviations, errors in units of these, arguments
@@ -61,6 +64,9 @@ def stations(n: int, number: int, horizon: int, rng: np.random.Generator) -> Mad
 
 def independent(n: int, rng: np.random.Generator) -> Made:
     return rng.normal(size=n), np.ones(n), rng.normal(size=n), {}
+
+
+INDEPENDENT = "independent, n = "
 
 
 LEVEL: dict[str, Callable[[np.random.Generator], Made]] = {
@@ -105,11 +111,17 @@ POWER = {
 }
 
 
-def rejections(make: Callable, test: str, flaw: tuple[float, float], repeats: int, told: bool) -> int:
-    total = 0
-    for seed in range(repeats):
+def maker(name: str) -> Callable[[np.random.Generator], Made]:
+    if name.startswith(INDEPENDENT):
+        return partial(independent, int(name.removeprefix(INDEPENDENT)))
+    return LEVEL[name] if name in LEVEL else POWER[name][0]
+
+
+def rejections(name: str, test: str, flaw: str, told: bool, seeds: range) -> int:
+    make, (shift, scale), total = maker(name), FLAWS.get(flaw, (0.0, 1.0)), 0
+    for seed in seeds:
         mean, sd, errors, arguments = make(np.random.default_rng(seed))
-        predictions = sc.Gaussian(mean - flaw[0] * sd, flaw[1] * sd)
+        predictions = sc.Gaussian(mean - shift * sd, scale * sd)
         arguments = arguments if told else {}
         if "horizon" in arguments and test == "calibration_test":
             arguments = arguments | {"covariates": {"row": np.arange(len(mean))}}  # which drift they look for
@@ -123,14 +135,15 @@ def rejections(make: Callable, test: str, flaw: tuple[float, float], repeats: in
 class Rates:
     """Rejection rates, kept in a file."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, pool: Executor) -> None:
+        self.path, self.pool = path, pool
         self.known = {tuple(row[:-1]): int(row[-1]) for row in csv.reader(path.open())} if path.exists() else {}
 
-    def __call__(self, name: str, make: Callable, test: str, flaw: str, repeats: int, told: bool = True) -> float:
+    def __call__(self, name: str, test: str, flaw: str, repeats: int, told: bool = True) -> float:
         key = (name, test, flaw, "told" if told else "not told", str(repeats))
         if key not in self.known:
-            self.known[key] = rejections(make, test, FLAWS.get(flaw, (0.0, 1.0)), repeats, told)
+            parts = [range(start, min(start + AT_ONCE, repeats)) for start in range(0, repeats, AT_ONCE)]
+            self.known[key] = sum(self.pool.map(partial(rejections, name, test, flaw, told), parts))
             with self.path.open("a", newline="") as file:
                 csv.writer(file).writerow([*key, self.known[key]])
         return self.known[key] / repeats
@@ -144,9 +157,9 @@ def level_table(rates: Rates, repeats: int) -> list[str]:
         "| rows | `calibration_test` | taken for independent | `kccsd_test` | taken for independent |",
         "|---|---|---|---|---|",
     ]
-    for name, make in LEVEL.items():
+    for name in LEVEL:
         found = [
-            rates(name, make, test, "none", count, told)
+            rates(name, test, "none", count, told)
             for test in TESTS
             for count, told in ((repeats, True), (fewer, False))
         ]
@@ -164,13 +177,11 @@ def power_table(rates: Rates, repeats: int) -> list[str]:
         "| rows | flaw | dependent rows | effective n | so many independent rows |",
         "|---|---|---|---|---|",
     ]
-    for name, (make, of_errors, of_squares) in POWER.items():
+    for name, (_, of_errors, of_squares) in POWER.items():
         for flaw, inflation in zip(FLAWS, (of_errors, of_squares), strict=True):
             n = round(int(name.split()[-1]) / (1.0 + inflation))
-            found = rates(name, make, "calibration_test", flaw, repeats)
-            alone = rates(
-                f"independent, n = {n}", lambda rng, n=n: independent(n, rng), "calibration_test", flaw, repeats
-            )
+            found = rates(name, "calibration_test", flaw, repeats)
+            alone = rates(f"{INDEPENDENT}{n}", "calibration_test", flaw, repeats)
             lines.append(f"| {name} | {flaw} | {found:.2f} | {n} | {alone:.2f} |")
             print(lines[-1], flush=True)
     return lines
@@ -179,18 +190,19 @@ def power_table(rates: Rates, repeats: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="data sets a cell of the level (1000)")
+    parser.add_argument("--workers", type=int, default=2, help="processes (2)")
     parser.add_argument("--out", type=Path, default=RESULTS / "dependent_rows.md")
     options = parser.parse_args()
-    rates = Rates(options.out.with_suffix(".csv"))
+    with ProcessPoolExecutor(options.workers) as pool:
+        rates = Rates(options.out.with_suffix(".csv"), pool)
+        tables = [*level_table(rates, options.repeats), "", *power_table(rates, options.repeats * 2 // 5)]
     lines = [
         "# Rows that depend on each other",
         "",
         f"`python benchmarks/dependent_rows.py --repeats {options.repeats}`: data sets that are rejected at level .05,",
         f"B = {N_RESAMPLES}, seeds from 0. The 99 % band of 1000 data sets is .032 to .068.",
         "",
-        *level_table(rates, options.repeats),
-        "",
-        *power_table(rates, options.repeats * 2 // 5),
+        *tables,
     ]
     write_whole(options.out, "\n".join(lines) + "\n")
 

@@ -45,6 +45,15 @@ def signs_of(labels, n_draws=7):
     return pack_signs(e), e[labels]
 
 
+def apart_of(arguments, labels):
+    """Pairs of rows of different clusters that do not overlap."""
+    stations, place = np.asarray(arguments.get("groups", np.zeros(N))), np.zeros(N)
+    for station in np.unique(stations):
+        place[stations == station] = np.arange(np.sum(stations == station))
+    near = (stations[:, None] == stations) & (np.abs(place[:, None] - place) < arguments.get("horizon", 0))
+    return (labels[:, None] != labels) & ~near
+
+
 def name(value):
     return "+".join(value) if isinstance(value, dict) else repr(value)
 
@@ -54,18 +63,19 @@ def name(value):
     "estimator", [Complete(), Incomplete(4), Incomplete(50), Block(), Block(13), Linear()], ids=name
 )
 def test_pairs_against_a_double_loop(arguments, estimator):
-    """Over the pairs that are near, once the second row of each is moved back; and never inside a cluster."""
+    """Over the pairs that are near, once the second row of each is moved back, of rows that are apart."""
     values = RNG.normal(size=(N, N))
     values = values + values.T
     options, labels = options_of(arguments, estimator)
+    apart = apart_of(arguments, labels)
     signs, e = signs_of(labels)
-    plain, pairing = estimator.pairing(N), pairing_of(estimator, N, labels)
+    plain, pairing = estimator.pairing(N), pairing_of(estimator, N, options.shared)
     total, by_row, drawn, count = 0.0, np.zeros(N), np.zeros(7), 0
     for i in range(N):
         for j in range(i + 1, N):
             near = j - pairing.shift
             far = near <= i or near - i > plain.reach or plain.block_of(np.array(i)) != plain.block_of(np.array(near))
-            if far or labels[i] == labels[j]:
+            if far or not apart[i, j]:
                 continue
             count += 1
             total += values[i, j]
@@ -89,17 +99,20 @@ def corrected(plain, squares, cubes):
 @pytest.mark.parametrize("unskewed", [False, True])
 @pytest.mark.parametrize("arguments", ARGUMENTS, ids=name)
 def test_features_against_sums_over_clusters(arguments, largest, unskewed):
-    """The mean of f_i.f_j over pairs of rows from different clusters, corrected for the skewness of clusters."""
+    """The mean of f_i.f_j over pairs of rows that are apart, corrected for the skewness of clusters."""
     f = RNG.exponential(size=(N, 3)) - 0.8
     options, labels = options_of(arguments)
     signs, e = signs_of(labels)
-    apart = labels[:, None] != labels
+    apart = apart_of(arguments, labels)
+    across = (labels[:, None] != labels) & ~apart
+    assert np.any(across) == ("horizon" in arguments)
     assert np.sum(apart) < N * (N - 1)
 
     def statistic(flips):
         sums = np.array([np.sum((flips * f)[labels == k], axis=0) for k in range(labels.max() + 1)])
         plain, squares, cubes = (np.sum(sums**k, axis=0) for k in (1, 2, 3))
         of_pairs = (corrected(plain, squares, cubes) if unskewed else plain) ** 2 - squares
+        of_pairs -= np.einsum("iq,ij,jq->q", flips * f, across, flips * f)
         return np.max(of_pairs / squares) * N / np.sum(apart) if largest else np.sum(of_pairs) / np.sum(apart)
 
     if not largest and not unskewed:
@@ -119,10 +132,10 @@ def test_neighbours_are_of_different_clusters():
     """Although all near rows are of one group, few pairs are lost."""
     labels = np.repeat(np.arange(40), 25)
     for estimator in (Incomplete(5), Incomplete(100), Block(), Linear()):
-        pairing = pairing_of(estimator, 1000, labels)
+        pairing = pairing_of(estimator, 1000, clusters_of(labels, None, 1000))
         assert pairing.n_pairs > 0.85 * estimator.pairing(1000).n_pairs
-    assert pairing_of(Incomplete(5), 1000, np.arange(1000)).shift == 0
-    assert pairing_of(Incomplete(5), 1000, np.arange(1000) % 40).shift == 0
+    assert pairing_of(Incomplete(5), 1000, clusters_of(np.arange(1000), None, 1000)).shift == 0
+    assert pairing_of(Incomplete(5), 1000, clusters_of(np.arange(1000) % 40, None, 1000)).shift == 0
 
 
 @pytest.mark.parametrize("estimator", ["complete", "incomplete", "block", "linear", "low-rank"])

@@ -1,7 +1,8 @@
 """Clusters of rows that depend on each other: groups, such as patients, and blocks of overlapping forecasts.
 
-Rows of a cluster share a random sign, and their pairs are left out of statistics and null draws. Sums over the rows of
-a cluster are then independent, or nearly so for blocks, which is all that signs need.
+Rows of a cluster share a random sign. Their pairs are left out of statistics and null draws, like those of rows of two
+blocks that overlap. Sums over the rows of a cluster are then independent, or nearly so for blocks, which is all that
+signs need.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ class Clusters:
 
     `labels` (n,) are the clusters of the rows, integers from 0. `ordered` says that rows are in time order, within each
     of the `series` (n,), integers from 0, or all in one series where these are None; and `horizon` how many rows ahead
-    these are forecasts.
+    these are forecasts. `times` (n,), where it is more than one, are their places in time: rows that overlap, and none
+    of different series, have times less than `horizon` apart.
     """
 
     labels: np.ndarray
@@ -33,12 +35,14 @@ class Clusters:
     ordered: bool
     series: np.ndarray | None = None
     horizon: int = 1
+    times: np.ndarray | None = None
 
     def within(self, rows: np.ndarray) -> "Clusters":
         """Return the clusters of some of the rows."""
         labels = _by_appearance(self.labels[rows])
         series = None if self.series is None else _by_appearance(self.series[rows])
-        return Clusters(labels, int(labels.max()) + 1, self.ordered, series, self.horizon)
+        times = None if self.times is None else self.times[rows]
+        return Clusters(labels, int(labels.max()) + 1, self.ordered, series, self.horizon, times)
 
     @property
     def least_pvalue(self) -> float:
@@ -92,19 +96,26 @@ def clusters_of(groups: Any, horizon: Any, n: int) -> Clusters | None:
             f"blocks of {length} rows, and `y` has {n}. Likely causes: too few rows, or a horizon in other units than "
             "rows."
         )
-    labels = _blocks(np.zeros(n, dtype=np.int64) if series is None else series, min(length, n))
-    return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series, horizon=int(horizon))
+    one = np.zeros(n, dtype=np.int64) if series is None else series
+    place, sizes = _places(one), np.bincount(one)
+    labels = _blocks(one, place, sizes, min(length, n))
+    times = place + (np.cumsum(sizes + horizon) - sizes)[one]
+    return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series, horizon=int(horizon), times=times)
 
 
-def _blocks(series: np.ndarray, length: int) -> np.ndarray:
+def _places(series: np.ndarray) -> np.ndarray:
+    """Place of each row in its series, from 0."""
+    order, sizes = np.argsort(series, kind="stable"), np.bincount(series)
+    place = np.empty(len(series), dtype=np.int64)
+    place[order] = np.arange(len(series)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return place
+
+
+def _blocks(series: np.ndarray, place: np.ndarray, sizes: np.ndarray, length: int) -> np.ndarray:
     """Labels of blocks of consecutive rows of each series: of equal size, up to one row, and of at least `length`.
 
     A shorter series is one block.
     """
-    order = np.argsort(series, kind="stable")
-    sizes = np.bincount(series)
-    place = np.empty(len(series), dtype=np.int64)
-    place[order] = np.arange(len(series)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     counts = np.maximum(sizes // length, 1)
     return _by_appearance((np.cumsum(counts) - counts)[series] + place * counts[series] // sizes[series])
 

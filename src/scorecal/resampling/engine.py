@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,16 +22,15 @@ from ..pairwise.sums import PairSums, add_up
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..parallel.workers import in_order, map_tasks
-from .estimators import pairing_of
-from .features import FeatureSums, cluster_sums, feature_sums, u_statistic_of
+from .estimators import Complete, pairing_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
-from .laws import Law
 from .nulls import Averages, RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
-from .signs import PlacedSigns, Signs
-from .tiles import PairSumJob, Strip, blocks_of, groups_of_strips, sums_of_strip, sums_of_strips
+from .row_statistics import statistics_of_features
+from .signs import Signs
+from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
 
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
@@ -58,7 +56,7 @@ def null_distributions(
     is the estimator's own; but random signs for features, which average all pairs. `redraw` serves nulls that draw
     targets from the predictions.
     """
-    pairing = pairing_of(options.estimator, int(reference.shape[0]), options.labels)
+    pairing = pairing_of(options.estimator, int(reference.shape[0]), options.shared)
     before = deepcopy(rng)
     applied = [_applied(options, function, rng) for function in functions]
     if not all(isinstance(each, Features | Extreme) or hasattr(each, "floats_per_pair") for each in applied):
@@ -130,24 +128,29 @@ def u_statistics(
     pairs: list[Any] = [function for function in functions if not isinstance(function, Features | Extreme)]
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
-    pairing = pairing_of(options.estimator, n, options.labels)
-    n_counted = 2 * pairing.n_pairs
+    pairing = pairing_of(options.estimator, n, options.shared)
     tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, options.memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     if signs is not None:
         signs.check_rows(pairing.n_clusters)
-    of_clusters = None if signs is None else signs.on(reference)
-    labels = None
+    of_clusters = signs
+    labels = times = None
     if pairs and pairing.labels is not None:
         labels = xp.asarray(pairing.labels, device=device_of(reference))
+        times = None if pairing.times is None else xp.asarray(pairing.times, device=device_of(reference))
         signs = None if signs is None else signs.of_rows(pairing.labels)
-    job = PairSumJob(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference), labels)
+    job = PairSumJob(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference), labels, times)
     if signs is not None and options.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
         halves = [half for half in (scaled_float16(function, n) for function in pairs) if half is not None]
         if len(halves) == len(pairs):
             job = replace(job, signs=signs.on(reference, xp.float16), halves=tuple(halves))
-    of_features = iter(_statistics_of_features(features, job, of_clusters, n_threads) if features else [])
+    of_features: Iterator[Any] = iter(())
+    if features:
+        shared = options.shared
+        n_counted = 2 * pairing_of(Complete(), n, shared).n_pairs
+        found_of = statistics_of_features(features, reference, of_clusters, shared, n_counted, tile, n_threads)
+        of_features = iter(found_of)
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
     found = []
@@ -159,7 +162,7 @@ def u_statistics(
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
-            contributions, drawn = by_block / n_counted, sums.drawn / n_counted
+            contributions, drawn = by_block / (2 * pairing.n_pairs), sums.drawn / (2 * pairing.n_pairs)
             drawn = drawn if signs is None else like(drawn, reference, total)
             found.append((xp.sum(contributions), drawn, contributions, None))
     statistic, null, shares, laws = zip(*found, strict=True)
@@ -224,53 +227,6 @@ def _on_host(sums: PairSums) -> PairSums:
     """Copy the sums from a GPU, which the receiving process may not have."""
     by_block = {k: to_numpy(part) for k, part in sums.by_block.items()}
     return PairSums(by_block, sums.drawn if isinstance(sums.drawn, float) else to_numpy(sums.drawn))
-
-
-def _statistics_of_features(
-    features: Sequence[Features], job: PairSumJob, signs: PlacedSigns | None, n_threads: int
-) -> list[tuple[Array, Array | None, Array, Law | None]]:
-    """Statistic, null draws, contributions and law for each of several features of rows, averaged over all pairs.
-
-    `signs` are those of clusters; these take the place of rows, if the pairing has labels.
-    """
-    if len(job.blocks) == 1:  # features are computed once, for both sums and contributions
-        features = _held(features, [each.function(job.blocks[0]) for each in features])
-    labels, rows, blocks = job.pairing.labels, features, job.blocks
-    in_place: list[Callable[[slice], Array] | None] = [None] * len(features)
-    if labels is not None:
-        totals = cluster_sums(features, job.blocks, labels)
-        place = array_namespace(totals[0]).asarray(labels, device=device_of(totals[0]))
-        in_place = [partial(_of_cluster, total, place) for total in totals]
-        rows, blocks = _held(features, totals), blocks_of(job.pairing.n_clusters, job.tile)
-    if len(blocks) == 1:
-        sums = _feature_block(rows, signs, blocks[0])
-    else:
-        with closing(in_threads(partial(_feature_block, rows, signs), blocks, n_threads)) as parts:
-            sums = reduce(lambda total, part: list(map(add, total, part)), parts)
-    n_counted = job.n**2 - int(np.sum(np.bincount(labels) ** 2)) if labels is not None else job.n * (job.n - 1)
-    found = zip(features, sums, in_place, strict=True)
-    return [u_statistic_of(each, own, job.blocks, n_counted, of_cluster) for each, own, of_cluster in found]
-
-
-def _held(features: Sequence[Features], values: Sequence[Array]) -> list[Features]:
-    """Features that are already computed for all rows."""
-    kept = zip(features, values, strict=True)
-    return [replace(each, function=partial(_rows_of, array)) for each, array in kept]
-
-
-def _rows_of(array: Array, rows: slice) -> Array:
-    return array[rows, :]
-
-
-def _of_cluster(totals: Array, labels: Array, rows: slice) -> Array:
-    """Rows of `totals` of the clusters of these rows."""
-    return array_namespace(totals).take(totals, labels[rows], axis=0)
-
-
-@ignore_overflow
-def _feature_block(features: Sequence[Features], signs: PlacedSigns | None, rows: slice) -> list[FeatureSums]:
-    flips = None if signs is None else signs(rows)
-    return [feature_sums(each, rows, flips) for each in features]
 
 
 def _tile_edge(

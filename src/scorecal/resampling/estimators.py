@@ -9,6 +9,7 @@ import numpy as np
 from .._lib.checks import by_name, check_count
 from ..pairwise import Features, PairFunction
 from ..statistics.random_features import low_rank
+from .clusters import Clusters
 from .nulls import Null, RandomSigns, StudentT
 from .pairing import Pairing
 
@@ -143,8 +144,8 @@ def as_estimator(estimator: Any) -> Estimator:
     return by_name("estimator", estimator, _BY_NAME, Estimator, wanted)  # type: ignore[no-any-return]
 
 
-def pairing_of(estimator: Estimator, n: int, labels: np.ndarray | None = None) -> Pairing:
-    """Return the pairs of n rows that the estimator averages, checked; without those inside clusters, if any."""
+def pairing_of(estimator: Estimator, n: int, clusters: Clusters | None = None) -> Pairing:
+    """Return the pairs of n rows that the estimator averages, checked; without those that depend on each other."""
     pairing: Any = estimator.pairing(n)
     if not isinstance(pairing, Pairing):
         raise TypeError(
@@ -155,4 +156,4 @@ def pairing_of(estimator: Estimator, n: int, labels: np.ndarray | None = None) -
         raise ValueError(f"`estimator` must pair all {n} rows, but {estimator!r} pairs {pairing.n} rows.")
     if pairing.n_pairs < 1:
         raise ValueError(f"`estimator` must average at least one pair of rows, but {estimator!r} has none.")
-    return pairing if labels is None else pairing.without_pairs_inside(labels)
+    return pairing if clusters is None else pairing.among(clusters)

@@ -18,18 +18,16 @@ Wilson and Hilferty's (Proc. Natl. Acad. Sci. 17, 1931) transformation of a gamm
 makes it nearly normal, whatever the skewness.
 
 Rows of a cluster share a sign, and their pairs do not count: it is as if their sum F were one row. The sum over pairs
-of rows from different clusters is |sum F|^2 - sum |F|^2; squares, cubes and signed sums are those of F.
+of rows from different clusters is |sum F|^2 - sum |F|^2; squares, cubes and signed sums are those of F. Pairs from two
+clusters that are left out as well are subtracted from it, and in null draws with the signs of both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product, like
-from .._lib.linalg import add_by_label
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, like
 from ..pairwise import Features, Units
 from .laws import Law, law_of
 
@@ -56,6 +54,19 @@ class FeatureSums:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Sums of f over the rows that the rows of a block are not paired with, (rows, q).
+
+    `of_cluster` is over the rows of their own cluster, and `near` over those of another that are near. `pairs` has the
+    sums of f_i f_j over these near pairs, each counted once.
+    """
+
+    of_cluster: Callable[[slice], Array]
+    near: Callable[[slice], Array] | None = None
+    pairs: FeatureSums | None = None
+
+
 def feature_sums(features: Features, rows: slice, flips: Array | None) -> FeatureSums:
     """Sums over one block of rows, with their signs (rows, B)."""
     block = features.function(rows)
@@ -79,13 +90,13 @@ def u_statistic_of(
     sums: FeatureSums,
     blocks: list[slice],
     n_counted: int,
-    of_cluster: Callable[[slice], Array] | None = None,
+    left_out: LeftOut | None = None,
 ) -> tuple[Array, Array | None, Array, Law | None]:
     """Return the statistic (0-d), its null draws (B,), the contribution of each row (n,), and the law of the draws.
 
     |sum f|^2 - sum |f|^2 is the sum over pairs i != j; the correction adds `hall_correction` f^3 to f in the first sum.
     `n_counted` is the number of pairs, each counted twice. If rows are in clusters, `sums` are those of sums over the
-    rows of each cluster, which `of_cluster` gives for the rows of a block.
+    rows of each cluster.
     """
     n = blocks[-1].stop
     per_row = n_counted / n  # n - 1, if all pairs count
@@ -94,27 +105,31 @@ def u_statistic_of(
         return _statistic_in_units(features, features.units, sums.plain, blocks)
     squares, scales = _scales(features, sums.squares, n)
 
-    def statistic(plain: Array, cubes: Array) -> Array:
+    pairs = None if left_out is None else left_out.pairs
+
+    def statistic(plain: Array, cubes: Array, near: Array | float) -> Array:
         bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
-        return _combined(features, bent, sums.squares[:, None], scales[:, None], n, per_row)
+        return _combined(features, bent**2 - 2.0 * near, sums.squares[:, None], scales[:, None], n, per_row)
 
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
     if features.largest:
-        best = int(xp.argmax(corrected**2 * scales))
+        best = int(xp.argmax((corrected**2 - (0.0 if pairs is None else 2.0 * pairs.plain)) * scales))
         chosen = slice(best, best + 1)
     shares = []
     for rows in blocks:
         block = xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
-        own = block if of_cluster is None else of_cluster(rows)[:, chosen]
+        own = block if left_out is None else left_out.of_cluster(rows)[:, chosen]
         parts = full_product(block + bent[chosen] * block * own**2, (corrected * scales)[chosen])
-        parts = parts - full_product(block * own, scales[chosen])
+        without = own if left_out is None or left_out.near is None else own + left_out.near(rows)[:, chosen]
+        parts = parts - full_product(block * without, scales[chosen])
         shares.append(parts / per_row)
-    observed = statistic(sums.plain[:, None], sums.cubes[:, None])[0]
+    near = 0.0 if pairs is None else pairs.plain[:, None]
+    observed = statistic(sums.plain[:, None], sums.cubes[:, None], near)[0]
     if sums.signed is None:
         return observed, None, xp.concat(shares), None
     law = law_of(sums.squares, n, per_row, features.largest)  # signs change no squares: it is that of all draws
-    null = statistic(sums.signed, sums.signed_cubes)
+    null = statistic(sums.signed, sums.signed_cubes, 0.0 if pairs is None else pairs.signed)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / per_row
@@ -149,12 +164,12 @@ def statistic_of_sums(largest: bool, plain: Array, units: Units, n: int) -> Arra
     units = _where_not_zero(units, plain)
     _, scales = _scales(features, units.squares, n)
     normal = normalised(plain, Units(*(part[:, None] for part in units)))
-    return _combined(features, normal, units.squares[:, None], scales[:, None], n, n - 1)
+    return _combined(features, normal**2, units.squares[:, None], scales[:, None], n, n - 1)
 
 
-def _combined(features: Features, sums: Array, squares: Array, scales: Array, n: int, per_row: float) -> Array:
-    """Return the statistic (draws,) of sums of features (q, draws), corrected for skewness."""
-    xp, parts = array_namespace(sums), sums**2 * scales
+def _combined(features: Features, of_pairs: Array, squares: Array, scales: Array, n: int, per_row: float) -> Array:
+    """Return the statistic (draws,) of squared sums of features (q, draws), corrected for skewness."""
+    xp, parts = array_namespace(of_pairs), of_pairs * scales
     if features.largest:  # among features that are not zero in all rows
         return (xp.max(parts, axis=0) - 1.0) / per_row
     return (xp.sum(parts, axis=0) - xp.sum(squares, axis=0) / n) / per_row
@@ -191,20 +206,6 @@ def normalised(plain: Array, units: Units) -> Array:
     k = xp.where(even, xp.ones_like(k), k)
     gamma = 6.0 / k * (xp.maximum(0.5 * k * t + 1.0, xp.zeros_like(t)) ** (1.0 / 3.0) - 1.0) + k / 6.0
     return xp.where(even, t, gamma) * root
-
-
-def cluster_sums(features: Sequence[Features], blocks: list[slice], labels: np.ndarray) -> list[Array]:
-    """Sums of each of several features over the rows of each cluster, (clusters, q)."""
-    totals: list[Array] = [None for _ in features]
-    for rows in blocks:
-        for k, each in enumerate(features):
-            block = each.function(rows)
-            xp, dtype = array_namespace(block), accumulation_dtype(block)
-            if totals[k] is None:
-                shape = (int(labels.max()) + 1, block.shape[1])
-                totals[k] = xp.zeros(shape, dtype=dtype, device=device_of(block))
-            totals[k] = add_by_label(totals[k], xp.astype(block, dtype, copy=False), labels[rows])
-    return totals
 
 
 def hall_correction(plain: Array, cubes: Array, squares: Array) -> Array:

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
-
 from ..parallel.workers import Map, check_workers
 from .automatic import automatic_null
 from .clusters import Clusters, clusters_of
@@ -33,10 +31,10 @@ class ComputeOptions:
     clusters: Clusters | None = None
 
     @property
-    def labels(self) -> np.ndarray | None:
-        """Clusters of the rows, (n,); None where each row is one."""
+    def shared(self) -> Clusters | None:
+        """Clusters of the rows; None where each row is one."""
         clusters = self.clusters
-        return None if clusters is None or clusters.n_clusters == len(clusters.labels) else clusters.labels
+        return None if clusters is None or clusters.n_clusters == len(clusters.labels) else clusters
 
 
 def as_options(estimator: Any, null: Any, memory: Any, workers: Any, precision: Any) -> ComputeOptions:

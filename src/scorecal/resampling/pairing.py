@@ -1,7 +1,8 @@
 """Which pairs of n rows a statistic averages.
 
 A choice of pairs that does not depend on the data keeps the mean of a statistic. Rows are paired with their neighbours,
-in the order in which they are given; no row is paired with itself, nor with rows of its own cluster.
+in the order in which they are given; no row is paired with itself, nor with rows of its own cluster or with rows of
+another block that overlap with it.
 """
 
 import math
@@ -12,6 +13,7 @@ import numpy as np
 
 from .._lib.cached import cached_property
 from .._lib.checks import check_count
+from .clusters import Clusters
 
 _SMALLEST_TILE = 64
 _GAPS_TRIED, _ENOUGH = 8, 0.9
@@ -34,6 +36,10 @@ class Pairing:
         `horizon`; without them, each row is a cluster.
     shift : int
         The second row of each pair is this many rows further on, so that neighbours are of different clusters.
+    times : ndarray of int, shape (n,), optional
+        Places in time: pairs of rows that are less than `horizon` apart do not count either.
+    horizon : int
+        How far apart in time the rows of a pair are at least.
     """
 
     n: int
@@ -41,6 +47,8 @@ class Pairing:
     size: int
     labels: np.ndarray | None = field(default=None, repr=False, compare=False)
     shift: int = 0
+    times: np.ndarray | None = field(default=None, repr=False, compare=False)
+    horizon: int = 1
 
     def __post_init__(self) -> None:
         for name in ("n", "reach", "size"):
@@ -48,20 +56,21 @@ class Pairing:
         if self.size > self.n:
             raise ValueError(f"`size` must be at most n = {self.n}, for one block, but is {self.size}.")
 
-    def without_pairs_inside(self, labels: np.ndarray) -> "Pairing":
+    def among(self, clusters: Clusters) -> "Pairing":
         """Return the pairing for rows in clusters, with the smallest shift that leaves about the most pairs to count.
 
         With blocks of rows it is a multiple of their size: each row then belongs to as many pairs as without it. Some
         pair always counts: two neighbours of different clusters, or, if each block is of one cluster, rows of two
         blocks that follow each other.
         """
+        apart = replace(self, labels=clusters.labels, times=clusters.times, horizon=clusters.horizon)
         if self.reach >= self.n and self.size == self.n:
-            return replace(self, labels=labels)
+            return apart
         unit = self.size if self.size < self.n else 1
         shifts = [0, *(unit * 2**k for k in range((self.n // (2 * unit)).bit_length()))]
-        shifted = [replace(self, labels=labels, shift=shift) for shift in shifts]
+        shifted = [replace(apart, shift=shift) for shift in shifts]
         tried = np.unique(np.linspace(1, self._largest_gap, _GAPS_TRIED).astype(int))
-        counts = [pairing._n_pairs_apart(labels, tried) for pairing in shifted]
+        counts = [pairing._n_pairs_apart(tried) for pairing in shifted]
         enough = (pairing for pairing, count in zip(shifted, counts, strict=True) if count >= _ENOUGH * max(counts))
         return next(enough)
 
@@ -78,29 +87,47 @@ class Pairing:
     def n_pairs(self) -> int:
         """Number of pairs: those inside each block, without those too far apart or inside clusters."""
         if self.labels is not None:
-            return self._n_pairs_of_labels(self.labels)
+            return self._n_pairs_of_clusters(self.labels)
         total = 0
         for size, count in ((self.size, self.n_blocks - 1), (self.n - self.size * (self.n_blocks - 1), 1)):
             far = max(0, size - 1 - self.reach)
             total += count * (size * (size - 1) - far * (far + 1)) // 2
         return total
 
-    def _n_pairs_of_labels(self, labels: np.ndarray) -> int:
+    def _n_pairs_of_clusters(self, labels: np.ndarray) -> int:
         if self.reach >= self.n and self.size == self.n and not self.shift:
-            return int(self.n**2 - np.sum(np.bincount(labels) ** 2)) // 2
-        return self._n_pairs_apart(labels, range(1, self._largest_gap + 1))
+            inside = np.sum(np.bincount(labels) ** 2) + 2 * self._n_across_edges(labels)
+            return int(self.n**2 - inside) // 2
+        return self._n_pairs_apart(range(1, self._largest_gap + 1))
+
+    def _n_across_edges(self, labels: np.ndarray) -> int:
+        """Number of pairs of rows of different blocks that overlap."""
+        if self.times is None:
+            return 0
+        order = np.argsort(self.times)
+        times, labels = self.times[order], labels[order]
+        steps = range(1, min(self.horizon, self.n))
+        return sum(
+            int(np.sum((times[step:] - times[:-step] < self.horizon) & (labels[step:] != labels[:-step])))
+            for step in steps
+        )
 
     @property
     def _largest_gap(self) -> int:
         """Largest distance between two rows of a block that are paired, apart from the shift."""
         return min(self.reach, self.n - self.size * (self.n_blocks - 1) - 1)
 
-    def _n_pairs_apart(self, labels: np.ndarray, gaps: Iterable[int]) -> int:
-        """Number of pairs in different clusters with one of these distances, apart from the shift."""
+    def _n_pairs_apart(self, gaps: Iterable[int]) -> int:
+        """Number of pairs that count with one of these distances, apart from the shift."""
         block, total = self.block_of(np.arange(self.n - self.shift)), 0
         for gap in gaps:
             together = block[:-gap] == block[gap:]
-            total += int(np.sum(together & (labels[: -self.shift - gap] != labels[self.shift + gap :])))
+            first, second = slice(0, -self.shift - gap), slice(self.shift + gap, None)
+            if self.labels is not None:
+                together &= self.labels[first] != self.labels[second]
+            if self.times is not None:
+                together &= np.abs(self.times[first] - self.times[second]) >= self.horizon
+            total += int(np.sum(together))
         return total
 
     def block_of(self, points: np.ndarray) -> np.ndarray:
@@ -135,9 +162,13 @@ class Pairing:
         near = (second > first) & (second - first <= self.reach)
         return np.asarray(near & (self.block_of(first) == self.block_of(second)))
 
-    def in_other_clusters(self, rows: slice, cols: slice) -> bool:
-        """Return whether no row of a tile has its cluster among the columns, as far as ranges of labels tell."""
-        if self.labels is None:
-            return True
-        (low, high), (first, last) = ((part.min(), part.max()) for part in (self.labels[rows], self.labels[cols]))
-        return bool(high < first or last < low)
+    def all_apart(self, rows: slice, cols: slice) -> bool:
+        """Return whether all pairs of a tile are in different clusters and do not overlap, as far as ranges tell."""
+        return (self.labels is None or _gap(self.labels[rows], self.labels[cols]) > 0) and (
+            self.times is None or _gap(self.times[rows], self.times[cols]) >= self.horizon
+        )
+
+
+def _gap(some: np.ndarray, others: np.ndarray) -> int:
+    """Distance between the ranges of two sets of numbers; negative where they overlap."""
+    return int(max(others.min() - some.max(), some.min() - others.max()))

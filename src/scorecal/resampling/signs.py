@@ -58,6 +58,11 @@ class Signs:
         parts = [np.packbits(bits[labels[start : start + _AT_ONCE]]) for start in range(0, len(labels), _AT_ONCE)]
         return Signs(np.concatenate(parts), self.n_resamples)
 
+    def products(self, pairs: np.ndarray) -> Signs:
+        """Return the products of two signs for each of several pairs of rows or clusters, (2, pairs)."""
+        first, second = (self.of_rows(side) for side in pairs)
+        return Signs(np.invert(first.packed ^ second.packed), self.n_resamples)
+
     def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
         """Place the same bits on the device of `reference`, to be expanded to a dtype."""
         xp = array_namespace(reference)

@@ -39,7 +39,8 @@ class PairSumJob:
     n: int
     tile: int
     signs: PlacedSigns | None  # of rows
-    labels: Array | None = None  # those of the pairing, on the device
+    labels: Array | None = None  # those of the pairing, on the device, like `times`
+    times: Array | None = None
     halves: tuple[ScaledFloat16, ...] | None = None  # for products with signs in half precision, one for each H
 
     @cached_property
@@ -61,9 +62,12 @@ class PairSumJob:
     def mask(self, rows: slice, cols: slice) -> Array | None:
         """Mask of the pairs of a tile that count; None where all count, except on the diagonal."""
         mask: Array | None = self.pairing.mask(rows, cols)
-        if self.labels is None or self.pairing.in_other_clusters(rows, cols):
+        if self.labels is None or self.pairing.all_apart(rows, cols):
             return mask
         apart = self.labels[rows][:, None] != self.labels[cols][None, :]
+        if self.times is not None:
+            gaps = self.times[rows][:, None] - self.times[cols][None, :]
+            apart = apart & (array_namespace(gaps).abs(gaps) >= self.pairing.horizon)
         if mask is None:
             return apart
         return apart & array_namespace(apart).asarray(mask, device=device_of(apart))
