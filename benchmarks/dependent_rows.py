@@ -74,7 +74,10 @@ LEVEL: dict[str, Callable[[np.random.Generator], Made]] = {
         f"autoregression .8, {h} steps ahead, n = {n}": lambda rng, n=n, h=h: autoregression(n, h, 0.8, rng)
         for n, h in ((400, 2), (400, 6), (1000, 2), (1000, 6), (1000, 24))
     },
-    **{f"random walk, {h} steps ahead, n = 400": lambda rng, h=h: autoregression(400, h, 1.0, rng) for h in (2, 6)},
+    **{
+        f"random walk, {h} steps ahead, n = {n}": lambda rng, n=n, h=h: autoregression(n, h, 1.0, rng)
+        for n, h in ((400, 2), (400, 6), (300, 6))
+    },
     "random walk, one step ahead, n = 200": lambda rng: autoregression(200, 1, 1.0, rng),
     "autoregression .8, one step ahead, n = 200": lambda rng: autoregression(200, 1, 0.8, rng),
     "GARCH(1, 1), one step ahead, n = 200": lambda rng: garch(200, rng),

@@ -55,10 +55,10 @@ class Clusters:
 
     @property
     def raised(self) -> float:
-        """Factor of p-values of few blocks, whose neighbours still depend on each other where they meet.
+        """Factor of p-values of few blocks, of which neighbours are still correlated where they meet.
 
         The more predictions wander, as forecasts of a random walk, the more a few of the blocks decide: of calibrated
-        ones with 16 to 25 blocks, 7 to 9 % had p-values of .05 or less.
+        ones with 12 to 29 blocks, 7 to 8 % had p-values of .05 or less.
         """
         few = FEWEST_CLUSTERS <= self.n_clusters < min(_ENOUGH_BLOCKS, len(self.labels))
         return 1.0 + _PER_MISSING_BLOCK * (_ENOUGH_BLOCKS - self.n_clusters) if few and self.ordered else 1.0
