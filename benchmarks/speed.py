@@ -48,12 +48,14 @@ def inner_dimensions(target: str) -> list[int]:
 def floors(n: int, target: str, dtype: str) -> list[Callable[[], None]]:
     rng = np.random.default_rng(0)
     factors = [rng.standard_normal((n, width)).astype(dtype) for width in inner_dimensions(target)]
-    signs = rng.choice(np.asarray([-1, 1], dtype=dtype), (n, B))
+    signs = rng.choice(
+        np.asarray([-1, 1], dtype="float32"), (n, B)
+    )  # float64 data are multiplied with signs in float32
 
     def multiply(rows: slice, cols: slice) -> None:
         for factor in factors:
             block = factor[rows] @ factor[cols].T
-        block @ signs[cols]
+        block.astype(signs.dtype, copy=False) @ signs[cols]
 
     def strips() -> None:
         for start in range(0, n, 1024):
@@ -91,6 +93,17 @@ def against_floor(n: int, repeats: int) -> None:
             rounds = [[seconds(contender) for contender in contenders] for _ in range(repeats)]
             test, strips, tiles = np.min(rounds, axis=0)
             print(f"| {target} | {dtype} | {test:.3f} | {strips:.3f} | {tiles:.3f} | {test / min(strips, tiles):.2f} |")
+
+
+def mixed_against_full(n: int, repeats: int) -> None:
+    predictions, y = data(n, "float64")
+    contenders = [
+        lambda precision=precision: sc.kccsd_test(predictions, y, n_resamples=999, precision=precision, rng=0)
+        for precision in ("mixed", "full")
+    ]
+    mixed, full = np.min([[seconds(contender) for contender in contenders] for _ in range(repeats)], axis=0)
+    print(f'\n`precision="mixed"` over `"full"` (float64, n = {n}, d = {D}, B = 999): ', end="")
+    print(f"{mixed:.3f} s / {full:.3f} s = {mixed / full:.2f}")
 
 
 def at_scale(n: int) -> None:
@@ -182,6 +195,7 @@ def main() -> None:
     cold_start(arguments.repeats)
     print()
     against_floor(arguments.n, arguments.repeats)
+    mixed_against_full(arguments.n, arguments.repeats)
     against_kccsd(5000, arguments.repeats)
     at_scale(arguments.large)
     growth("kccsd_test", arguments.sizes)

@@ -44,7 +44,8 @@ def with_(array, value, at=(0, 0)):
 
 
 def run(predictions=GOOD, y=Y, **options):
-    return sc.kccsd_test(predictions, y, n_resamples=options.pop("n_resamples", 9), rng=0, **options)
+    options = {"n_resamples": 9, "precision": "full", **options}
+    return sc.kccsd_test(predictions, y, rng=0, **options)
 
 
 # (what is wrong, the call, the kind of error, the argument it must name, words it must say)

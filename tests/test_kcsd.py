@@ -48,14 +48,19 @@ def test_flat_inputs_and_lists():
 @pytest.mark.parametrize("name", ["torch", "cuda", "jax", "strict"])
 def test_other_backends(name):
     backend = make_backend(name)
-    expected = sc.kcsd_test(sc.Gaussian(MEAN, 1.0), Y, X, n_resamples=B, rng=1)
+    expected = sc.kcsd_test(sc.Gaussian(MEAN, 1.0), Y, X, n_resamples=B, precision="full", rng=1)
     actual = sc.kcsd_test(
-        sc.Gaussian(backend.array(MEAN), 1.0), backend.array(Y), backend.array(X), n_resamples=B, rng=1
+        sc.Gaussian(backend.array(MEAN), 1.0),
+        backend.array(Y),
+        backend.array(X),
+        n_resamples=B,
+        precision="full",
+        rng=1,
     )
     np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-13)
     one = sc.Gaussian(backend.array(np.zeros((1, D))), 1.0)
-    expected = sc.ksd_test(sc.Gaussian(np.zeros((1, D)), 1.0), Y, n_resamples=B, rng=1)
-    actual = sc.ksd_test(one, backend.array(Y), n_resamples=B, rng=1)
+    expected = sc.ksd_test(sc.Gaussian(np.zeros((1, D)), 1.0), Y, n_resamples=B, precision="full", rng=1)
+    actual = sc.ksd_test(one, backend.array(Y), n_resamples=B, precision="full", rng=1)
     np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-13)
 
 

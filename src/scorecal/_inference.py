@@ -15,6 +15,7 @@ from .parallel.progress import progress
 from .predictions import Samplable, drawn_targets
 from .resampling import ComputeOptions, null_distributions, u_statistics
 from .resampling.laws import Law
+from .resampling.signs import dtype_of_signs
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -89,7 +90,9 @@ def infer_all(
     statistics, draws, contributions = (
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
-    precision = float(array_namespace(reference).finfo(reference.dtype).eps)
+    by_signs = totals.null_name != "simulate"
+    dtype = dtype_of_signs(reference, options.precision, reference.dtype) if by_signs else reference.dtype
+    precision = float(array_namespace(reference).finfo(dtype).eps)
     results = [
         calibration_result(
             float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, options.clusters

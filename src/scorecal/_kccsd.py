@@ -90,8 +90,8 @@ def kccsd_test(
         core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed
         wherever it runs them.
     precision : {"mixed", "full"}
-        For float32 data on a GPU: products with signs in float16, whose error is far below that of any number of draws,
-        or in float32. The statistic has the precision of the data either way.
+        Products with signs in float32, and in float16 for float32 data on a GPU, whose error is far below that of any
+        number of draws; or in the dtype of the data. The statistic has the precision of the data either way.
     rng : seed or numpy.random.Generator, optional
         Source of base points, samples and signs, in this order. The same seed gives the same result on every backend.
 

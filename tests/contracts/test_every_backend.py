@@ -64,9 +64,9 @@ def test_agrees_with_numpy(backend, kind, distribution, target):
         moved = {"base": array(POINTS)} if isinstance(getattr(distribution, "base", None), np.ndarray) else {}
         return {"distribution_kernel": dataclasses.replace(distribution, **moved), "target_kernel": target, "rng": 3}
 
-    expected = sc.kccsd_test(predictions_of(kind, np.asarray), Y, n_resamples=B, **chosen(np.asarray))
+    expected = sc.kccsd_test(predictions_of(kind, np.asarray), Y, n_resamples=B, precision="full", **chosen(np.asarray))
     predictions, y = predictions_of(kind, backend.array), backend.array(Y)
-    actual = sc.kccsd_test(predictions, y, n_resamples=B, **chosen(backend.array))
+    actual = sc.kccsd_test(predictions, y, n_resamples=B, precision="full", **chosen(backend.array))
     assert actual.statistic == pytest.approx(expected.statistic, rel=1e-10)
     assert actual.pvalue == expected.pvalue
     np.testing.assert_allclose(actual.null_distribution, expected.null_distribution, rtol=1e-10, atol=1e-12)
@@ -87,7 +87,7 @@ FEW_VIEWS = [
 def test_rows_that_depend_on_each_other_agree_with_numpy(backend, arguments):
     few = {"estimator": sc.estimators.Incomplete(5)}
     for test, more in ((sc.kccsd_test, few), (sc.kccsd_test, {}), (sc.calibration_test, {"views": FEW_VIEWS})):
-        options = {"n_resamples": B, "rng": 3, **arguments, **more}
+        options = {"n_resamples": B, "precision": "full", "rng": 3, **arguments, **more}
         expected = test(predictions_of("diagonal", np.asarray), Y, **options)
         actual = test(predictions_of("diagonal", backend.array), backend.array(Y), **options)
         assert actual.pvalue == expected.pvalue

@@ -216,7 +216,9 @@ def test_null():
     """e' H e by hand, for signs that rows share."""
     predictions, y = data()
     one = sc.kernels.Constant()
-    found = sc.kccsd_test(predictions, y, target_kernel=one, null=SignsOfBlocks(), n_resamples=13, rng=5)
+    found = sc.kccsd_test(
+        predictions, y, target_kernel=one, null=SignsOfBlocks(), precision="full", n_resamples=13, rng=5
+    )
     rng = np.random.default_rng(5)
     points = rng.standard_normal((1, 10, 2))  # the base points of GFD come first
     assert points.shape == (1, 10, 2)

@@ -43,6 +43,9 @@ def cases(draw: Any) -> dict[str, Any]:
     }
 
 
+EXACT = {"n_resamples": B, "precision": "full"}
+
+
 def check(case: dict[str, Any]) -> None:
     """Raise if a change that must not matter changes a result by more than rounding."""
     data, change, rng = arrays(case["data"]), case["change"], case["rng"]
@@ -78,7 +81,7 @@ def result(case: dict[str, Any], data: Data, unit: float = 1.0) -> dict[str, np.
         found = sc.diagnose(predictions, data.y, n_resamples=B, rng=rng)
         return {"bias": np.array(found.bias), "ratio": np.array(found.confidence_ratio)}
     if case["test"] == "calibration":
-        found = sc.calibration_test(predictions, data.y, n_resamples=B, rng=rng)
+        found = sc.calibration_test(predictions, data.y, **EXACT, rng=rng)
         return {
             "draws: pvalue": np.array(found.pvalue),
             **{view.name: np.array(view.statistic) for view in found.views},
@@ -87,7 +90,7 @@ def result(case: dict[str, Any], data: Data, unit: float = 1.0) -> dict[str, np.
     options = kernels(case, data, unit)
     if case["test"] == "skce":
         options["target_kernel"] = sc.kernels.Gaussian()  # the others draw samples, row by row
-    return numbers(test(predictions, data.y, **options, n_resamples=B, rng=rng), 1.0 if test is sc.skce_test else unit)
+    return numbers(test(predictions, data.y, **options, **EXACT, rng=rng), 1.0 if test is sc.skce_test else unit)
 
 
 def numbers(found: Any, unit: float = 1.0) -> dict[str, np.ndarray]:
@@ -145,11 +148,11 @@ def otherwise(case: dict[str, Any], data: Data) -> dict[str, np.ndarray]:
     options = kernels(case, data)
     if way in ("one worker", "map"):
         workers = 1 if way == "one worker" else map
-        return numbers(sc.kccsd_test(gaussian(data), data.y, **options, n_resamples=B, rng=rng, workers=workers))
+        return numbers(sc.kccsd_test(gaussian(data), data.y, **options, **EXACT, rng=rng, workers=workers))
     if way in ("torch", "strict", "jax"):
         array = make_backend(way).array
         options = kernels(case, data, array=array)
-        return numbers(sc.kccsd_test(gaussian(data, array), array(data.y), **options, n_resamples=B, rng=rng))
+        return numbers(sc.kccsd_test(gaussian(data, array), array(data.y), **options, **EXACT, rng=rng))
     if way == "alone":
         found = result(case, data)
         return {**found, "statistic": np.asarray(sc.kccsd(gaussian(data), data.y, **options))}

@@ -99,7 +99,7 @@ def _library(chosen: Chosen, data: Data, containers: list[str], seed: int) -> An
         target_kernel = getattr(sc.kernels, chosen.target)()
     else:
         target_kernel = {"gaussian": sc.kernels.Gaussian, "imq": sc.kernels.IMQ}[chosen.target](chosen.target_width)
-    common = {"target_kernel": target_kernel, "n_resamples": B, "rng": seed}
+    common = {"target_kernel": target_kernel, "n_resamples": B, "precision": "full", "rng": seed}
     if chosen.test == "ksd":
         return sc.ksd_test(predictions, y, **common)
     if chosen.test == "kcsd":

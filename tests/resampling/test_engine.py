@@ -9,6 +9,7 @@ from pair_table import Table
 from pairwise import pairwise
 
 from scorecal._lib.arrays import to_numpy
+from scorecal.pairwise import Features
 from scorecal.resampling import ComputeOptions, RandomSigns, engine, tiles, u_statistics
 from scorecal.resampling.signs import Signs
 
@@ -177,3 +178,22 @@ def test_strips_of_few_tiles_give_the_same(monkeypatch, per_strip):
         np.testing.assert_allclose(found.contributions[0], off.sum(axis=1) / (n * (n - 1)), atol=1e-14)
         expected = np.einsum("ib,ij,jb->b", flips, off, flips) / (n * (n - 1))
         np.testing.assert_allclose(found.null[0], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-40, 1e40])
+def test_signs_in_float32_change_draws_by_their_rounding_only(backend, unit):
+    """Whatever the units: numbers that float32 cannot hold are multiplied in units of each row."""
+    rng = np.random.default_rng(0)
+    h, f = rng.standard_normal((2, 200, 200)) * np.exp(3.0 * rng.standard_normal(200))
+    h, f = h + h.T, unit * f
+    moved = backend.array(f)
+    functions = [Table(backend.array(unit * h)), Features(lambda rows: moved[rows, :5], unskewed=unit == 1.0)]
+    signs = RandomSigns().draw(200, 33, rng)
+    full, mixed = (
+        u_statistics(functions, moved, signs, options=ComputeOptions(precision=precision), tile=40)
+        for precision in ("full", "mixed")
+    )
+    np.testing.assert_array_equal(to_numpy(mixed.statistic), to_numpy(full.statistic))
+    for one, other in zip(to_numpy(mixed.null), to_numpy(full.null), strict=True):
+        assert np.max(np.abs(one - other)) < 1e-6 * np.std(other)
+        assert np.any(one != other) or backend.name == "cuda"

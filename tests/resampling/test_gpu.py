@@ -25,6 +25,7 @@ CAN_RUN_TRITON = find_spec("triton") is not None and (
     torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET") == "1"
 )
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+MIXED = ComputeOptions(precision="mixed")
 
 
 def pairs_of(n, dtype, device, target_kernel=None, spread=1.0, unit=1.0):
@@ -53,8 +54,8 @@ def test_half_precision_has_small_errors_and_the_same_statistic(as_if_on_a_gpu, 
     exact = pairs_of(n, torch.float64, DEVICE, target_kernel)
     single = pairs_of(n, torch.float32, DEVICE, target_kernel)
     expected = u_statistics([exact.function], exact.reference, signs, tile=256)
-    full = u_statistics([single.function], single.reference, signs, options=ComputeOptions(precision="full"), tile=256)
-    mixed = u_statistics([single.function], single.reference, signs, tile=256)
+    full = u_statistics([single.function], single.reference, signs, tile=256)
+    mixed = u_statistics([single.function], single.reference, signs, options=MIXED, tile=256)
     sd = float(expected.null.std())
     assert 1e-7 * sd < float((mixed.null - full.null).abs().max()) < 0.01 * sd
     assert float((mixed.null - expected.null).abs().max()) < 0.01 * sd
@@ -70,7 +71,13 @@ def test_groups_and_blocks_in_half_precision(as_if_on_a_gpu, arguments):
     signs = RandomSigns().draw(clusters.n_clusters, 200, np.random.default_rng(2))
     exact, single = (pairs_of(1000, dtype, DEVICE) for dtype in (torch.float64, torch.float32))
     expected, mixed = (
-        u_statistics([each.function], each.reference, signs, options=ComputeOptions(clusters=clusters), tile=256)
+        u_statistics(
+            [each.function],
+            each.reference,
+            signs,
+            options=ComputeOptions(clusters=clusters, precision="mixed"),
+            tile=256,
+        )
         for each in (exact, single)
     )
     sd = float(expected.null.std())

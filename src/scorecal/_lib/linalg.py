@@ -8,6 +8,7 @@ from array_api_compat import is_jax_array, is_numpy_array, is_torch_array
 from .arrays import Array, array_namespace, as_float, full_product, has_values, like, to_numpy
 
 _LARGEST_ERROR = 1e-3  # of a squared distance
+_FLOATS_AT_ONCE = 2**19  # of matrices that are factored together
 
 
 def symmetric_root(matrix: Array) -> Array:
@@ -18,7 +19,20 @@ def symmetric_root(matrix: Array) -> Array:
 
 
 def roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
-    """Symmetric square roots, their inverses, and the mean log-eigenvalues of the roots."""
+    """Symmetric square roots, their inverses, and the mean log-eigenvalues of the roots.
+
+    Many are factored some at a time: solvers on a GPU refuse, or take memory for, all of a long table at once.
+    """
+    if matrices.ndim == 2 or matrices.shape[0] <= (at_once := max(1, _FLOATS_AT_ONCE // matrices.shape[-1] ** 2)):
+        return _roots_and_inverses(matrices)
+    starts = range(0, matrices.shape[0], at_once)
+    parts = [_roots_and_inverses(matrices[start : start + at_once, :, :]) for start in starts]
+    xp = array_namespace(matrices)
+    roots, inverses, logs = (xp.concat(part) for part in zip(*parts, strict=True))
+    return roots, inverses, logs
+
+
+def _roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
     xp = array_namespace(matrices)
     values, vectors = xp.linalg.eigh(0.5 * (matrices + matrices.mT))
     # Rounding may make the smallest eigenvalue of a nearly singular covariance negative.

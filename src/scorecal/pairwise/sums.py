@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,20 @@ def sum_block(block: Array, mask: Array | None, on_diagonal: bool) -> tuple[Arra
         diagonal = xp.eye(block.shape[0], dtype=xp.bool, device=device_of(block))
         block = xp.where(diagonal, xp.zeros_like(block), 0.5 * block)
     return block, xp.sum(block, axis=1), xp.sum(block, axis=0)
+
+
+def times_signs(matrix: Array, signs: Array) -> Array:
+    """Return the product of a matrix with signs, in the dtype of the matrix.
+
+    Signs in a shorter dtype set the precision of the product; each row of the matrix is then taken in units of its
+    largest number, lest it overflow or vanish.
+    """
+    if signs.dtype == matrix.dtype:
+        return full_product(matrix, signs)
+    xp = array_namespace(matrix)
+    largest = xp.max(xp.abs(matrix), axis=1, keepdims=True)
+    units = xp.where(largest > 0, largest, xp.ones_like(largest))
+    return xp.astype(full_product(xp.astype(matrix / units, signs.dtype), signs), matrix.dtype) * units
 
 
 def signed_sum(signs: Array, product: Array, units: Array | None) -> Array:

@@ -22,14 +22,14 @@ from ..pairwise.sums import PairSums, add_up
 from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..parallel.workers import in_order, map_tasks
-from .estimators import Complete, pairing_of
+from .estimators import pairing_of
 from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
 from .nulls import Averages, RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
 from .row_statistics import statistics_of_features
-from .signs import Signs
+from .signs import Signs, dtype_of_signs
 from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
 
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
@@ -134,23 +134,8 @@ def u_statistics(
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     if signs is not None:
         signs.check_rows(pairing.n_clusters)
-    of_clusters = signs
-    labels = times = None
-    if pairs and pairing.labels is not None:
-        labels = xp.asarray(pairing.labels, device=device_of(reference))
-        times = None if pairing.times is None else xp.asarray(pairing.times, device=device_of(reference))
-        signs = None if signs is None else signs.of_rows(pairing.labels)
-    job = PairSumJob(tuple(pairs), pairing, n, tile, None if signs is None else signs.on(reference), labels, times)
-    if signs is not None and options.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
-        halves = [half for half in (scaled_float16(function, n) for function in pairs) if half is not None]
-        if len(halves) == len(pairs):
-            job = replace(job, signs=signs.on(reference, xp.float16), halves=tuple(halves))
-    of_features: Iterator[Any] = iter(())
-    if features:
-        shared = options.shared
-        n_counted = 2 * pairing_of(Complete(), n, shared).n_pairs
-        found_of = statistics_of_features(features, reference, of_clusters, shared, n_counted, tile, n_threads)
-        of_features = iter(found_of)
+    of_features = iter(statistics_of_features(features, reference, signs, options, tile, n_threads) if features else [])
+    job = _job_of_pairs(pairs, pairing, reference, signs, options, tile)
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
     found = []
@@ -167,6 +152,28 @@ def u_statistics(
             found.append((xp.sum(contributions), drawn, contributions, None))
     statistic, null, shares, laws = zip(*found, strict=True)
     return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares), laws)
+
+
+def _job_of_pairs(
+    functions: Sequence[PairFunction],
+    pairing: Pairing,
+    reference: Array,
+    signs: Signs | None,
+    options: ComputeOptions,
+    tile: int,
+) -> PairSumJob:
+    xp, place, n = array_namespace(reference), {"device": device_of(reference)}, pairing.n
+    labels, times = (None if each is None else xp.asarray(each, **place) for each in (pairing.labels, pairing.times))
+    job = PairSumJob(tuple(functions), pairing, n, tile, None, labels, times)
+    if signs is None or not functions:
+        return job
+    of_rows = signs if pairing.labels is None else signs.of_rows(pairing.labels)
+    if options.precision == "mixed" and reference.dtype == xp.float32 and is_on_gpu(reference):
+        halves = [half for half in (scaled_float16(function, n) for function in functions) if half is not None]
+        if len(halves) == len(functions):
+            return replace(job, signs=of_rows.on(reference, xp.float16), halves=tuple(halves))
+    dtype = dtype_of_signs(reference, options.precision, reference.dtype)
+    return replace(job, signs=of_rows.on(reference, dtype))
 
 
 def _extreme(function: Extreme, blocks: list[slice], signs: Signs | None) -> tuple[Array, Array | None, Array, Any]:

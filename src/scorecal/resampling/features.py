@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, like
 from ..pairwise import Features, Units
+from ..pairwise.sums import times_signs
 from .laws import Law, law_of
 
 _LARGEST_SKEW = 0.3
@@ -73,10 +74,9 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
     xp, dtype = array_namespace(block), accumulation_dtype(block)
 
     block = xp.astype(block, dtype, copy=False)
-    wide = None if flips is None else xp.astype(flips, dtype, copy=False)
 
     def signed(values: Array) -> Array | None:
-        return None if wide is None else full_product(values.mT, wide)
+        return None if flips is None else times_signs(values.mT, flips)
 
     plain, squares = xp.sum(block, axis=0), xp.sum(block**2, axis=0)
     if not features.unskewed:
@@ -90,13 +90,14 @@ def u_statistic_of(
     sums: FeatureSums,
     blocks: list[slice],
     n_counted: int,
+    precision: float,
     left_out: LeftOut | None = None,
 ) -> tuple[Array, Array | None, Array, Law | None]:
     """Return the statistic (0-d), its null draws (B,), the contribution of each row (n,), and the law of the draws.
 
     |sum f|^2 - sum |f|^2 is the sum over pairs i != j; the correction adds `hall_correction` f^3 to f in the first sum.
-    `n_counted` is the number of pairs, each counted twice. If rows are in clusters, `sums` are those of sums over the
-    rows of each cluster.
+    `n_counted` is the number of pairs, each counted twice, and `precision` the machine epsilon of draws. If rows are in
+    clusters, `sums` are those of sums over the rows of each cluster.
     """
     n = blocks[-1].stop
     per_row = n_counted / n  # n - 1, if all pairs count
@@ -132,7 +133,7 @@ def u_statistic_of(
     null = statistic(sums.signed, sums.signed_cubes, 0.0 if pairs is None else pairs.signed)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
-    rounding = _ROUNDING * float(xp.finfo(null.dtype).eps) * unit / per_row
+    rounding = _ROUNDING * precision * unit / per_row
     return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares), law
 
 

@@ -19,15 +19,15 @@ class ComputeOptions:
     """The checked keyword arguments of these names, which all tests share.
 
     `null` None: the estimator's own; "auto": `for_rows` chooses. `memory` is in bytes, for the tiles of each process;
-    None: a default. `workers` None: threads of this process. With `precision` "mixed", float32 data on a GPU are
-    multiplied with signs in float16. `clusters` None: rows are independent, and in no order.
+    None: a default. `workers` None: threads of this process. With `precision` "mixed", signs are multiplied in float32,
+    and for float32 data on a GPU in float16. `clusters` None: rows are independent, and in no order.
     """
 
     estimator: Estimator = field(default_factory=Complete)
     null: Null | Literal["auto"] | None = None
     memory: int | None = None
     workers: int | Map | None = None
-    precision: str = "mixed"
+    precision: str = "full"
     clusters: Clusters | None = None
 
     @property

@@ -19,9 +19,11 @@ from ..pairwise import Features
 from ..parallel.threads import in_threads
 from .clusters import Clusters
 from .edges import Edges, edges_of, sums_across
+from .estimators import Complete, pairing_of
 from .features import FeatureSums, LeftOut, feature_sums, u_statistic_of
 from .laws import Law
-from .signs import PlacedSigns, Signs
+from .options import ComputeOptions
+from .signs import PlacedSigns, Signs, dtype_of_signs
 from .tiles import blocks_of
 
 
@@ -29,22 +31,25 @@ def statistics_of_features(
     features: Sequence[Features],
     reference: Array,
     signs: Signs | None,
-    clusters: Clusters | None,
-    n_counted: int,
+    options: ComputeOptions,
     tile: int,
     n_threads: int,
 ) -> list[tuple[Array, Array | None, Array, Law | None]]:
     """Statistic, null draws, contributions and law for each of several features of rows, averaged over all pairs.
 
-    `signs` are those of the clusters, if there are any, and `n_counted` pairs are left of these, each counted twice.
+    `signs` are those of the clusters, if rows are in any.
     """
-    blocks = blocks_of(reference.shape[0], tile)
+    n, clusters = reference.shape[0], options.shared
+    blocks, n_counted = blocks_of(n, tile), 2 * pairing_of(Complete(), n, clusters).n_pairs
+    dtype = dtype_of_signs(reference, options.precision, accumulation_dtype(reference))
+    precision = float(array_namespace(reference).finfo(dtype).eps)
     if len(blocks) == 1:  # features are computed once, for both sums and contributions
         features = _held(features, [each.function(blocks[0]) for each in features])
-    placed = None if signs is None else signs.on(reference)
+    placed = None if signs is None else signs.on(reference, dtype)
     if clusters is None:
         sums = _sums(features, placed, blocks, n_threads)
-        return [u_statistic_of(each, own, blocks, n_counted) for each, own in zip(features, sums, strict=True)]
+        found = zip(features, sums, strict=True)
+        return [u_statistic_of(each, own, blocks, n_counted, precision) for each, own in found]
     edges = edges_of(clusters)
     totals, at_edges = _gathered(features, blocks, clusters, edges)
     sums = _sums(_held(features, totals), placed, blocks_of(clusters.n_clusters, tile), n_threads)
@@ -52,16 +57,16 @@ def statistics_of_features(
     if edges is not None:
         across, near = zip(*(sums_across(held, edges) for held in at_edges), strict=True)
         plain = [replace(each, unskewed=False) for each in _held(features, across)]
-        of_edges = None if signs is None else signs.products(edges.blocks).on(reference)
+        of_edges = None if signs is None else signs.products(edges.blocks).on(reference, dtype)
         of_pairs = _sums(plain, of_edges, blocks_of(edges.blocks.shape[1], tile), n_threads)
-        place = np.full(reference.shape[0], len(edges.rows))
+        place = np.full(n, len(edges.rows))
         place[edges.rows] = np.arange(len(edges.rows))
         left_out = [
             replace(each, near=partial(_rows_at, own, place), pairs=pairs)
             for each, own, pairs in zip(left_out, near, of_pairs, strict=True)
         ]
-    found = zip(features, sums, left_out, strict=True)
-    return [u_statistic_of(each, own, blocks, n_counted, without) for each, own, without in found]
+    parts = zip(features, sums, left_out, strict=True)
+    return [u_statistic_of(each, own, blocks, n_counted, precision, without) for each, own, without in parts]
 
 
 def _sums(

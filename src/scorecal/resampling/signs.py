@@ -65,13 +65,14 @@ class Signs:
 
     def on(self, reference: Array, dtype: Any = None) -> PlacedSigns:
         """Place the same bits on the device of `reference`, to be expanded to a dtype."""
-        xp = array_namespace(reference)
+        xp, dtype = array_namespace(reference), dtype or reference.dtype
         place = {"device": device_of(reference)}
         if is_on_gpu(reference):
             by_byte = xp.asarray(np.arange(7, -1, -1, dtype=np.uint8), **place)
         else:
             by_byte = like(2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 1.0, reference)
-        return PlacedSigns(xp.asarray(self.packed, **place), by_byte, self.n_resamples, dtype or reference.dtype)
+            by_byte = xp.astype(by_byte, dtype, copy=False)
+        return PlacedSigns(xp.asarray(self.packed, **place), by_byte, self.n_resamples, dtype)
 
 
 def pack_signs(signs: Any) -> Signs:
@@ -92,6 +93,16 @@ def pack_signs(signs: Any) -> Signs:
             f"{array.ravel()[:3].tolist()}."
         )
     return Signs(np.packbits(array > 0), array.shape[1])
+
+
+def dtype_of_signs(reference: Array, precision: str, own: Any) -> Any:
+    """Return the dtype in which signs are multiplied: `own`, or float32 where that is faster and `precision` "mixed".
+
+    Draws are ranked, and are known to a few per cent: seven digits are enough. GPUs for float64 multiply both alike.
+    """
+    xp = array_namespace(reference)
+    short = precision == "mixed" and not (is_on_gpu(reference) and reference.dtype == xp.float64)
+    return xp.float32 if short else own
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, full_product, ignore_overflow
+from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow
 from .._lib.cached import cached_property
 from ..pairwise import PairFunction
-from ..pairwise.sums import PairSums, add_up, signed_sum, sum_block
+from ..pairwise.sums import PairSums, add_up, signed_sum, sum_block, times_signs
 from .gpu.float16 import ScaledFloat16, columns_in_eights
 from .pairing import Pairing
 from .signs import PlacedSigns
@@ -96,7 +96,7 @@ def sums_of_strip(job: PairSumJob, strip: Strip) -> list[PairSums]:
             by_block[v][j] = by_block[v].get(j, 0.0) + xp.astype(col_sums, dtype, copy=False)
             if signs is not None:
                 several = dtype if job.halves is None else xp.float32
-                product = full_product(block, xp.astype(signs, block.dtype, copy=False))
+                product = times_signs(block, signs)
                 products[v] += xp.astype(product, several, copy=False)
     if row_signs is None:
         return [PairSums(sums, 0.0) for sums in by_block]
