@@ -182,6 +182,19 @@ def cold_start(repeats: int) -> None:
     print(f"\nCold start, new interpreter to p-value at n = 200: {np.median(times):.2f} s (median of {repeats})")
 
 
+def first_call_in_jax(repeats: int) -> None:
+    code = """import time, jax.numpy as jnp, numpy as np, scorecal as sc
+p, y = sc.experiments.mgm(200, 0.1, rng=0)
+p, y = sc.Gaussian(jnp.asarray(p.mean), jnp.asarray(p.scale)), jnp.asarray(y)
+start = time.perf_counter()
+sc.calibration_test(p, y, rng=0)
+print(time.perf_counter() - start)"""
+    run = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True) for _ in range(repeats)]
+    times = [float(done.stdout) for done in run]
+    median = np.median(times)
+    print(f"\nFirst `calibration_test` of a process on JAX arrays (n = 200): {median:.2f} s (median of {repeats})")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=8192)
@@ -193,6 +206,7 @@ def main() -> None:
         f"# Speed\n\nPrinted by `python benchmarks/speed.py`, which `make bench` runs, on {cpu_count()} cores; seed 0."
     )
     cold_start(arguments.repeats)
+    first_call_in_jax(arguments.repeats)
     print()
     against_floor(arguments.n, arguments.repeats)
     mixed_against_full(arguments.n, arguments.repeats)

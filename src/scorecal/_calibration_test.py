@@ -12,7 +12,7 @@ from .coordinates import Coordinates
 from .coordinates.chains import can_be_moved
 from .coordinates.normal_scores import as_numbers, in_normal_scores
 from .parallel.workers import Map
-from .predictions import AnyPredictions, Categorical, Samplable
+from .predictions import AnyPredictions, Categorical, Samplable, on_host
 from .resampling import Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
 from .resampling.nulls import Simulate
@@ -147,6 +147,8 @@ def calibration_test(
     >>> sc.calibration_test(sure, y, rng=0).seen
     ('over-confidence',)
     """
+    if views is None and coordinates is None:  # those of a user may need arrays of JAX
+        predictions, y = on_host(predictions, y)
     if isinstance(predictions, Categorical):
         as_options(estimator, null, memory, workers, precision)
         refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}

@@ -10,7 +10,7 @@ from .._calibration_test import calibration_test
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
 from ..coordinates.normal_scores import are_coarse, in_normal_scores
-from ..predictions import AnyPredictions, Categorical, Rankable
+from ..predictions import AnyPredictions, Categorical, Rankable, on_host
 from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
 from ..resampling.clusters import clusters_of
@@ -160,6 +160,7 @@ def diagnose(
     >>> print(sc.diagnose(sure, y, rng=0).statements[0])
     Over-confident: says 74 %, is right 59 % (55 to 64 %); logits would have to be divided by 2.08 (1.76 to 2.45).
     """
+    predictions, y = on_host(predictions, y)
     if isinstance(predictions, Categorical):
         check_result(result)
         return diagnose_classes(

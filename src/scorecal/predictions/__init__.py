@@ -37,6 +37,7 @@ from .histogram import Histogram, from_histogram
 from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
+from .on_host import on_host
 from .pool import Pool
 from .protocol import (
     Predictions,
@@ -113,6 +114,7 @@ __all__ = [
     "from_sktime",
     "from_torch",
     "held_array",
+    "on_host",
     "prior_of",
     "same_support",
     "spread_of",
