@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ._lib.arrays import array_namespace, has_values, ignore_overflow, like
 from ._lib.checks import as_generator, check_count
@@ -13,16 +16,15 @@ from .coordinates.chains import can_be_moved
 from .coordinates.normal_scores import as_numbers, in_normal_scores
 from .parallel.workers import Map
 from .predictions import AnyPredictions, Categorical, Samplable
-from .resampling import Null, RandomSigns, as_options, for_rows
+from .resampling import ComputeOptions, Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
-from .resampling.nulls import Simulate
 from .results import CombinedResult
 from .views import View, default_views
 from .views.classes import classes_test
 from .views.combine import shares_of
 from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
-from .views.judge import Subject, judge
+from .views.judge import Judged, Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import DrawsError
 from .views.view import as_views
@@ -186,13 +188,7 @@ def calibration_test(
         failed, options, subject = error, replace(options, null=RandomSigns()), replace(subject, automatic=False)
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
-    seen: tuple[str, ...] = ()
-    if combined.pvalue <= 0.05:
-        by_signs = None
-        if isinstance(options.null, Simulate):
-            signs, signed = replace(options, null=RandomSigns()), subject.for_signs(judged.used)
-            by_signs = judge(subject, signed, signs, generator, for_words=True) if signed else None
-        seen = seen_by(judged, frame, by_signs)
+    seen = seen_by(judged, frame, partial(_judged_by_signs, subject, judged.used, options, generator), 0.05)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
@@ -225,6 +221,18 @@ def calibration_test(
             *blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
         ),
     )
+
+
+def _judged_by_signs(
+    subject: Subject, used: Sequence[View], options: ComputeOptions, rng: np.random.Generator, frame: ViewFrame
+) -> Judged | None:
+    """Return what views, as far as signs can judge them, see of other targets; signs have the width of these."""
+    without_pairs = [view for view in used if view.sees != "any" and not view.noise]
+    views = subject.for_signs(without_pairs)
+    if not views:
+        return None
+    other = replace(subject, frames={0.0: frame})
+    return judge(other, views, replace(options, null=RandomSigns()), rng, for_words=True)
 
 
 def _rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:

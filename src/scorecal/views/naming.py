@@ -1,6 +1,6 @@
 """Words for what the views found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,17 @@ from .judge import Judged
 from .near_modes import NearModes
 from .row_kernels import Covariate
 from .second_moments import Spread, spread_in
+from .taken_out import without
 from .view import View
 
-_LEVEL, _BACKED = 0.05, 0.01
+_LEVEL = 0.05
+_OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which are many
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
 _LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
 _SECOND_ORDER = 0.4  # of the size of tails: a spread that makes them is at least as clear
+_OPPOSITE = {"over-confidence": ("under-confidence",), "under-confidence": ("over-confidence",)}
 _OF_ROWS = ("dependence", "covariates", "serial")
 
 _WORDS = {
@@ -51,17 +54,35 @@ _SHORT = {
 }
 
 
-def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) -> tuple[str, ...]:
-    """Kinds of miscalibration with evidence at the 5 % level, the clearest first.
+def seen_by(
+    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float
+) -> tuple[str, ...]:
+    """Kinds of miscalibration with evidence at this level, the clearest first.
 
-    Draws are as wide as predictions claim: if these are too narrow, whatever is looked at is too far off. Where draws
-    judge, kinds beside the clearest one are named if signs, which have the width of the data, find them as well.
+    One flaw shows in several views. So the clearest kind is taken out of the targets, and `ask` is the judgement of
+    views on what is left: of the other kinds, the clearest one is named next if they still see it.
     """
-    clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= _LEVEL]
+    far = far_rows_in(frame)
+    others = _sizes(judged, frame, far, level)
+    seen: list[str] = []
+    sizes = others
+    while sizes:
+        seen.append(max(sizes, key=sizes.__getitem__))
+        others = {kind: size for kind, size in others.items() if kind not in (*seen, *_OPPOSITE.get(seen[-1], ()))}
+        left = without(frame, seen, far.far) if others and seen[-1] != "modes" else None
+        again = None if left is None else ask(left)
+        found = {} if again is None or left is None else _sizes(again, left, far_rows_in(left), _OF_SECOND * level)
+        sizes = {kind: size for kind, size in found.items() if kind in others}
+    return tuple(seen)
+
+
+def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict[str, float]:
+    """Kinds that views see, and how clear they are, in standard errors."""
+    clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= level]
     if not clear:
-        return ()
-    far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
-    outliers = far.far if far is not None and far.are_outliers else None
+        return {}
+    far_seen = far if any(judged.used[k].sees == "outliers" for k in clear) else None
+    outliers = far_seen.far if far_seen is not None and far_seen.are_outliers else None
     spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
     sizes: dict[str, float] = {}
     for k in clear:
@@ -72,10 +93,8 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
             kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
-        sizes = _outliers_or_shape(sizes, far)
+        sizes = _outliers_or_shape(sizes, far_seen)
     sizes = _tails_before_narrow(sizes, spread)
-    if by_signs is not None and len(sizes) > 1:
-        sizes = _backed(sizes, by_signs)
     sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
     if "modes" in sizes and not separated(frame):
         sizes = _spread_for_modes(sizes, spread)
@@ -97,22 +116,7 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
     if sizes.get("modes", np.inf) < max(sizes.values()):
         del sizes["modes"]
     mean, squares = next((one.moments for one in spread.values() if one.moments is not None), (np.inf, 0.0))
-    sizes = _by_moments(sizes, mean, squares, _by_chance(dim + 1))
-    shift = max(one.shift for one in spread.values())
-    if "bias" in sizes and mean > abs(squares) and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
-        sizes = _beside_bias(sizes, list(spread.values()))
-    return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
-
-
-def _backed(sizes: dict[str, float], by_signs: Judged) -> dict[str, float]:
-    """Outliers that come first, and the kinds that a view finds by signs as well; if there are none, the clearest."""
-    clearest = max(sizes, key=sizes.__getitem__)
-    backed = {"outliers"} & {clearest}
-    for view, result in zip(by_signs.used, by_signs.views, strict=True):
-        if result.pvalue <= _BACKED:
-            backed |= {"over-confidence", "under-confidence"} if view.sees == "confidence" else {view.sees}
-    found = {kind: size for kind, size in sizes.items() if kind in backed}
-    return found or {clearest: sizes[clearest]}
+    return _by_moments(sizes, mean, squares, _by_chance(dim + 1))
 
 
 def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
@@ -176,19 +180,6 @@ def _by_moments(sizes: dict[str, float], mean: float, squares: float, by_chance:
         return {name: size for name, size in sizes.items() if name != "bias"}
     less, more = sorted([sizes["bias"], sizes[kind]])
     return sizes | ({"bias": more, kind: less} if mean > abs(squares) else {"bias": less, kind: more})
-
-
-def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
-    """Sizes of other flaws beside a bias, which moves targets away from their centres and so looks like them."""
-    found = {kind: size for kind, size in _without_spread(sizes).items() if kind not in ("correlation", "shape")}
-    unit = sizes["bias"] / max(one.shift for one in spread)
-    unbiased = max((one.unbiased for one in spread), key=abs)
-    if abs(unbiased) > _NOTABLE:
-        found["over-confidence" if unbiased < 0 else "under-confidence"] = unit * abs(unbiased)
-    crossed = max(one.crossed for one in spread)
-    if "correlation" in sizes and crossed > _CLEAR:
-        found["correlation"] = unit * crossed
-    return found
 
 
 def message_of(judged: Judged, n: int, seen: tuple[str, ...]) -> str:
