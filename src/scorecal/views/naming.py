@@ -1,15 +1,15 @@
 """Words for what the views found."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..predictions import Gaussian, Noised
 from ..statistics.hermite import Hermite, RadialTails
-from ..statistics.test_functions import BoundedRadial, Constant, Trace
+from ..statistics.test_functions import Constant, Trace
 from .combine import Draws
-from .components import separated
 from .extremes import Largest
 from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
@@ -27,7 +27,7 @@ _NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of man
 _LIKELY = 2.0  # standard errors of a single number
 _FAR = 2.0
 _SECOND_ORDER = 0.4  # of the size of tails: a spread that makes them is at least as clear
-_OPPOSITE = {"over-confidence": ("under-confidence",), "under-confidence": ("over-confidence",)}
+_FIRM = ("shape", "modes", "any")  # flaws that cannot be taken out
 _OF_ROWS = ("dependence", "covariates", "serial")
 
 _WORDS = {
@@ -57,23 +57,68 @@ _SHORT = {
 def seen_by(
     judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float
 ) -> tuple[str, ...]:
-    """Kinds of miscalibration with evidence at this level, the clearest first.
+    """Kinds of miscalibration with evidence at this level, that of the best explanation first.
 
-    One flaw shows in several views. So the clearest kind is taken out of the targets, and `ask` is the judgement of
-    views on what is left: of the other kinds, the clearest one is named next if they still see it.
+    One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
+    is left. First comes the clearest kind or, if it leaves something, the one that leaves least; then the clearest
+    kinds that are left.
     """
-    far = far_rows_in(frame)
-    others = _sizes(judged, frame, far, level)
-    seen: list[str] = []
-    sizes = others
-    while sizes:
-        seen.append(max(sizes, key=sizes.__getitem__))
-        others = {kind: size for kind, size in others.items() if kind not in (*seen, *_OPPOSITE.get(seen[-1], ()))}
-        left = without(frame, seen, far.far) if others and seen[-1] != "modes" else None
-        again = None if left is None else ask(left)
-        found = {} if again is None or left is None else _sizes(again, left, far_rows_in(left), _OF_SECOND * level)
-        sizes = {kind: size for kind, size in found.items() if kind in others}
+    evidence = _Evidence(ask, frame, far_rows_in(frame))
+    sizes = _sizes(judged, frame, evidence.far, level)
+    if not sizes:
+        return ()
+    clearest = max(sizes, key=sizes.__getitem__)
+    seen = [clearest]
+    if evidence.left(seen, level):
+        kinds = dict.fromkeys([clearest, *_simpler(sizes, frame)])
+        seen = [min(kinds, key=lambda kind: evidence.unexplained(kind, level))]
+    families = {*map(_family, sizes)}
+    while seen[-1] != "modes":
+        found = evidence.left(seen, _OF_SECOND * level)
+        left = {kind: size for kind, size in found.items() if _family(kind) in families - {*map(_family, seen)}}
+        if not left:
+            break
+        seen.append(max(left, key=left.__getitem__))
     return tuple(seen)
+
+
+def _family(kind: str) -> str:
+    """The kind, or both directions of a wrong spread: which one it is may change when something else is taken out."""
+    return "confidence" if kind.endswith("confidence") else kind
+
+
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """What views see of targets from which flaws are taken out."""
+
+    ask: Callable[[ViewFrame], Judged | None]
+    frame: ViewFrame
+    far: FarRows
+    known: dict[tuple[str, ...], tuple[Judged | None, ViewFrame]] = field(default_factory=dict)
+
+    def left(self, kinds: Sequence[str], level: float) -> dict[str, float]:
+        """Kinds that are left without these, and how clear they are."""
+        key = tuple(kinds)
+        if key not in self.known:
+            frame = without(self.frame, key, self.far.far)
+            self.known[key] = self.ask(frame), frame
+        judged, frame = self.known[key]
+        return {} if judged is None else _sizes(judged, frame, far_rows_in(frame), level)
+
+
+    def unexplained(self, kind: str, level: float) -> float:
+        """How clear the clearest kind is that is left without this one; half of all, if it cannot be taken out."""
+        share = 0.5 if kind in _FIRM else 1.0
+        return share * max(self.left([kind], level).values(), default=0.0)
+
+
+def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
+    """Kinds that can be taken out, the clearest first, and second moments, which look like other flaws."""
+    overall = spread_in(frame, "whitened").overall
+    kinds = [kind for kind in sorted(sizes, key=lambda kind: -sizes[kind]) if kind not in _FIRM]
+    second = ["over-confidence" if overall < 0 else "under-confidence"]
+    second += ["correlation"] if frame.reference.shape[1] > 1 else []
+    return list(dict.fromkeys([*kinds, *second]))
 
 
 def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict[str, float]:
@@ -94,39 +139,11 @@ def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
         sizes = _outliers_or_shape(sizes, far_seen)
-    sizes = _tails_before_narrow(sizes, spread)
-    sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
-    if "modes" in sizes and not separated(frame):
-        sizes = _spread_for_modes(sizes, spread)
     if len(sizes) > 1:
         sizes.pop("any", None)
     if {"over-confidence", "under-confidence"} <= sizes.keys():
         del sizes[min(("over-confidence", "under-confidence"), key=sizes.__getitem__)]
-    alone = [size for where in spread for size in spread[where].alone]
-    dim = max((len(one.alone) for one in spread.values()), default=1)
-    # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
-    largest = max(map(abs, alone), default=0.0)
-    if largest < _by_chance(dim):
-        of_spread = {kind: size for kind, size in sizes.items() if kind.endswith("confidence")}
-        if of_spread and any(_is_joint(one) for one in spread.values()):
-            sizes["correlation"] = max(sizes.get("correlation", 0.0), *of_spread.values())
-        if "correlation" in sizes:
-            sizes = _without_spread(sizes)
-    # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
-    if sizes.get("modes", np.inf) < max(sizes.values()):
-        del sizes["modes"]
-    mean, squares = next((one.moments for one in spread.values() if one.moments is not None), (np.inf, 0.0))
-    return _by_moments(sizes, mean, squares, _by_chance(dim + 1))
-
-
-def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
-    """Sizes where components overlap: their weights are but one way to a wrong location or spread of the whole."""
-    found = dict(sizes)
-    size = found.pop("modes")
-    overall = max((one.overall for one in spread.values()), key=abs)
-    if not ({"bias", "over-confidence", "under-confidence"} & found.keys()) and abs(overall) > _LIKELY:
-        found["over-confidence" if overall < 0 else "under-confidence"] = size
-    return found or sizes
+    return sizes
 
 
 def _outliers_or_shape(sizes: dict[str, float], far: FarRows | None) -> dict[str, float]:
@@ -142,44 +159,6 @@ def _outliers_or_shape(sizes: dict[str, float], far: FarRows | None) -> dict[str
         found["shape"] = max(found.pop("outliers"), found.get("shape", 0.0))
         return found
     return found | {"outliers": min(sizes.values()) - 1.0}
-
-
-def _tails_before_narrow(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
-    """Sizes without a spread that is hardly too small, beside a wrong shape.
-
-    Most samples from heavy tails have none of their largest values: their mean square, and its error, are too small.
-    """
-    narrow = max(max([one.overall, *one.alone]) for one in spread.values())
-    if "shape" in sizes and "under-confidence" in sizes and narrow < _CLEAR:
-        return {kind: size for kind, size in sizes.items() if kind != "under-confidence"}
-    return sizes
-
-
-def _spread_before_tails(sizes: dict[str, float], clear: Sequence[View]) -> dict[str, float]:
-    """Sizes where a spread that is wrong for some rows comes first: it makes tails heavy, and they make no such spread.
-
-    Where spreads differ by little, tails differ by the square of that: they are seen later. Beside tails that are by
-    far the clearer ones, they have not made them.
-    """
-    follows = {view.sees for view in clear if isinstance(view.target_kernel, BoundedRadial) and view.sees in _OF_ROWS}
-    tails = max(sizes.get("shape", -np.inf), sizes.get("outliers", -np.inf))
-    return sizes | {
-        kind: max(size, tails + 1.0) for kind, size in sizes.items() if kind in follows and size > _SECOND_ORDER * tails
-    }
-
-
-def _by_moments(sizes: dict[str, float], mean: float, squares: float, by_chance: float) -> dict[str, float]:
-    """Sizes where the first two moments of targets, in standard errors, tell a bias from a wrong spread.
-
-    Scores of skewed predictions are off zero on average by a wrong spread as well, and spread more by a bias.
-    """
-    kind = "over-confidence" if squares < 0 else "under-confidence"
-    if not {"bias", kind} <= sizes.keys() or mean == np.inf:
-        return sizes
-    if mean < by_chance and abs(squares) > _LIKELY:
-        return {name: size for name, size in sizes.items() if name != "bias"}
-    less, more = sorted([sizes["bias"], sizes[kind]])
-    return sizes | ({"bias": more, kind: less} if mean > abs(squares) else {"bias": less, kind: more})
 
 
 def message_of(judged: Judged, n: int, seen: tuple[str, ...]) -> str:
@@ -225,23 +204,6 @@ def _kind(view: View, size: float, spread: Spread) -> str:
     if moments and view.sees == "shape" and not too_far:
         return "shape"
     return "over-confidence" if clearest < 0 else "under-confidence"
-
-
-def _by_chance(n: int) -> float:
-    """How large the largest of n numbers in standard errors may be, at the 5 % level."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(0.5 * _LEVEL / max(n, 1)))
-
-
-def _is_joint(spread: Spread) -> bool:
-    """Whether dimensions together depart more than each in units of its own: clearly, or most of the departure."""
-    most = abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
-    return abs(spread.joint) > (_LIKELY if most else _NOTABLE)
-
-
-def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
-    return {kind: size for kind, size in sizes.items() if not kind.endswith("confidence")}
 
 
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws: Draws, null: str) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ spread, and otherwise what they depend on. What a view no longer sees was explai
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,51 +14,48 @@ from .._lib.linalg import times
 from ..predictions import Scores, evaluate_score
 from .frame import ViewFrame
 
-_ROUNDS = 5  # of Fisher scoring: one is enough where predictions are Gaussian, but for regressions of spreads
+_ROUNDS = 6  # of Fisher scoring
 _LEAST = 0.05  # of the second moment in terms of what is claimed: a step goes no further
-_ROWS_A_FUNCTION = 5
+_LONGEST = 0.5  # step of the logarithm of a spread
+_CLEAR = 2.0  # standard errors
 
 
-def without(frame: ViewFrame, kinds: Sequence[str], far: np.ndarray | None) -> ViewFrame:
+def without(frame: ViewFrame, kinds: Sequence[str], far: np.ndarray) -> ViewFrame:
     """Return the frame of targets without the flaws of these kinds, as far as it is known how to take them out."""
-    if far is not None and "outliers" in kinds:
-        frame = _without_rows(frame, far)
+    if "outliers" in kinds:
+        frame = _pulled_in(frame, far)
     for _ in range(_ROUNDS):
         for kind in kinds:
             if kind == "correlation":
                 frame = _uncorrelated(frame)
             elif kind == "bias":
-                frame = _moved(frame, _marginal(frame)[0] + np.mean(_kept(frame, _marginal(frame)[1]), axis=0))
+                u, t = _marginal(frame)
+                frame = _moved(frame, u + np.mean(_kept(frame, t), axis=0))
             elif kind.endswith("confidence"):
-                frame = _respread(frame)
+                u, t = _marginal(frame)
+                second = -np.mean(_kept(frame, u * t), axis=0)
+                frame = _moved(frame, u / np.sqrt(np.maximum(second, _LEAST)))
             elif kind in ("dependence", "covariates", "serial"):
                 frame = _independent(frame, kind)
     return frame
 
 
-def _without_rows(frame: ViewFrame, far: np.ndarray) -> ViewFrame:
-    """The frame with rows left out, as those are whose predictions have no spread."""
-    other = replace(frame)
-    kept = ~(far | frame.whitening.unfitted)
-    vars(other).update({"whitening": frame.whitening, "kept": like(kept[:, None], frame.targets)})
-    return other
-
-
-def _respread(frame: ViewFrame) -> ViewFrame:
-    u, t = _marginal(frame)
-    return _moved(frame, u * np.exp(_log_step(np.mean(_kept(frame, u * t), axis=0))))
+def _pulled_in(frame: ViewFrame, far: np.ndarray) -> ViewFrame:
+    """The frame with far targets at a typical distance from their predictions, on the same side."""
+    length = np.sqrt(np.mean(np.sum(to_numpy(frame.whitened[0]).astype(np.float64) ** 2, axis=2), axis=0))
+    factor = np.where(far, np.median(length) / np.maximum(length, np.finfo(float).tiny), 1.0)
+    return _moved(frame, _marginal(frame)[0] * factor[:, None])
 
 
 def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
     """The frame with biases and spreads that do not depend on the prediction, on covariates or on errors before."""
     u, t = _marginal(frame)
-    dim = u.shape[2]
     own, common = _functions(frame, kind)
-    shift = np.stack([_fitted(frame, t[..., a], own[a]) for a in range(dim)], axis=1)
-    frame = _moved(frame, u + shift - np.mean(_kept(frame, shift[None]), axis=0))
+    shift = np.stack([_fitted(frame, np.mean(t[..., a], axis=0), x) for a, x in enumerate(own)], axis=1)
+    frame = _moved(frame, u + shift)
     u, t = _marginal(frame)
-    step = _log_step(_fitted(frame, np.mean(u * t, axis=2), common))
-    return _moved(frame, u * np.exp(step - np.mean(step))[:, None])
+    step = 0.5 * _fitted(frame, np.mean(u * t, axis=(0, 2)), common)
+    return _moved(frame, u * np.exp(np.clip(step, -_LONGEST, _LONGEST))[:, None])
 
 
 def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarray]:
@@ -77,18 +73,13 @@ def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarra
 
 
 def _fitted(frame: ViewFrame, values: np.ndarray, functions: np.ndarray) -> np.ndarray:
-    """Regression of the mean of values (S, n) on functions (n, q) and a constant, (n,)."""
-    design = np.concatenate([np.ones((len(functions), 1)), functions], axis=1)
-    kept = np.ones(len(design), dtype=bool) if frame.kept is None else to_numpy(frame.kept)[:, 0] > 0
-    if np.sum(kept) < _ROWS_A_FUNCTION * design.shape[1]:
-        design = design[:, :1]
-    found = np.linalg.lstsq(design[kept], np.mean(values, axis=0)[kept], rcond=None)[0]
-    return np.asarray(design @ found)
-
-
-def _log_step(second: np.ndarray) -> np.ndarray:
-    """Logarithm of the factor of u for second moments E[u t], which should be -1."""
-    return np.asarray(-0.5 * np.log(np.maximum(-second, _LEAST)))
+    """Regression (n,) of values (n,), about their mean, on those of the functions (n, q) that each tell of them."""
+    kept = np.ones(len(values), dtype=bool) if frame.kept is None else to_numpy(frame.kept)[:, 0] > 0
+    y, x = values - np.mean(values[kept]), functions - np.mean(functions[kept], axis=0)
+    y, fitted = y[kept], x[kept]
+    products = y[:, None] * fitted
+    chosen = np.abs(np.sum(products, axis=0)) > _CLEAR * np.sqrt(np.sum(products**2, axis=0))
+    return np.asarray(x[:, chosen] @ np.linalg.lstsq(fitted[:, chosen], y, rcond=None)[0])
 
 
 def _uncorrelated(frame: ViewFrame) -> ViewFrame:
