@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ._lib.arrays import array_namespace, has_values, ignore_overflow, like
 from ._lib.checks import as_generator, check_count
@@ -13,22 +16,22 @@ from .coordinates.chains import can_be_moved
 from .coordinates.normal_scores import as_numbers, in_normal_scores
 from .parallel.workers import Map
 from .predictions import AnyPredictions, Categorical, Samplable, on_host
-from .resampling import Null, RandomSigns, as_options, for_rows
+from .resampling import ComputeOptions, Null, RandomSigns, as_options, for_rows
 from .resampling.estimators import Estimator
-from .resampling.nulls import Simulate
 from .results import CombinedResult
 from .views import View, default_views
 from .views.classes import classes_test
-from .views.combine import shares_of
+from .views.combine import USUAL_LEVEL, shares_of
 from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
-from .views.judge import Subject, judge
+from .views.judge import Judged, Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import DrawsError
 from .views.view import as_views
 
+_SEED_OF_WORDS = 0
 
-@ignore_overflow
+
 def calibration_test(
     predictions: AnyPredictions | Categorical,
     y: Any,
@@ -147,13 +150,52 @@ def calibration_test(
     >>> sc.calibration_test(sure, y, rng=0).seen
     ('over-confidence',)
     """
+    return calibration_test_at(
+        USUAL_LEVEL,
+        predictions,
+        y,
+        views=views,
+        coordinates=coordinates,
+        n_resamples=n_resamples,
+        estimator=estimator,
+        null=null,
+        groups=groups,
+        horizon=horizon,
+        covariates=covariates,
+        memory=memory,
+        workers=workers,
+        precision=precision,
+        rng=rng,
+    )
+
+
+@ignore_overflow
+def calibration_test_at(
+    level: float,
+    predictions: AnyPredictions | Categorical,
+    y: Any,
+    *,
+    views: Sequence[View] | None = None,
+    coordinates: Coordinates | None = None,
+    n_resamples: int = 999,
+    estimator: str | Estimator = "complete",
+    null: str | Null | None = "auto",
+    groups: Any = None,
+    horizon: int | None = None,
+    covariates: Any = None,
+    memory: float | None = None,
+    workers: int | Map | None = None,
+    precision: str = "mixed",
+    rng: Any = None,
+) -> CombinedResult:
+    """Return the outcome of `calibration_test`, with what is seen at this level."""
     if views is None and coordinates is None:  # those of a user may need arrays of JAX
         predictions, y = on_host(predictions, y)
     if isinstance(predictions, Categorical):
         as_options(estimator, null, memory, workers, precision)
         refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}
         shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "rng": rng, "refused": refused}
-        return classes_test(predictions, y, n_resamples=n_resamples, null=null, **shared)
+        return classes_test(predictions, y, level=level, n_resamples=n_resamples, null=null, **shared)
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     form, given_y = predictions, y
@@ -188,13 +230,9 @@ def calibration_test(
         failed, options, subject = error, replace(options, null=RandomSigns()), replace(subject, automatic=False)
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
-    seen: tuple[str, ...] = ()
-    if combined.pvalue <= 0.05:
-        by_signs = None
-        if isinstance(options.null, Simulate):
-            signs, signed = replace(options, null=RandomSigns()), subject.for_signs(judged.used)
-            by_signs = judge(subject, signed, signs, generator, for_words=True) if signed else None
-        seen = seen_by(judged, frame, by_signs)
+    seen = seen_by(
+        judged, frame, partial(_judged_by_signs, subject, judged.used, options), level, in_ranks=form is not predictions
+    )
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
@@ -221,12 +259,26 @@ def calibration_test(
         warnings=noticed if by_formula else (*results[0].warnings, *noticed),
         views=judged.views,
         seen=seen,
-        message=message_of(judged, n, seen),
+        level=level,
+        message=message_of(judged, n, seen, level),
         cannot_see=(
             *getattr(form, "cannot_see", ()),
             *blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
         ),
     )
+
+
+def _judged_by_signs(
+    subject: Subject, used: Sequence[View], options: ComputeOptions, frame: ViewFrame
+) -> Judged | None:
+    """Return what views, as far as signs can judge them, see of other targets; signs have the width of these."""
+    without_pairs = [view for view in used if view.sees != "any" and not view.noise]
+    views = subject.for_signs(without_pairs)
+    if not views:
+        return None
+    other = replace(subject, frames={0.0: frame})
+    same_signs = np.random.default_rng(_SEED_OF_WORDS)  # so that what is left by two kinds can be compared
+    return judge(other, views, replace(options, null=RandomSigns()), same_signs, for_words=True)
 
 
 def _rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:

@@ -1,15 +1,15 @@
 """Words for what the views found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..predictions import Gaussian, Noised
 from ..statistics.hermite import Hermite, RadialTails
-from ..statistics.test_functions import BoundedRadial, Constant, Trace
-from .combine import Draws
-from .components import separated
+from ..statistics.test_functions import Constant, Trace
+from .combine import Draws, verdict
 from .extremes import Largest
 from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
@@ -17,15 +17,15 @@ from .judge import Judged
 from .near_modes import NearModes
 from .row_kernels import Covariate
 from .second_moments import Spread, spread_in
+from .taken_out import spread_too_much, without
 from .view import View
 
-_LEVEL, _BACKED = 0.05, 0.01
+_OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which are many
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
-_NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
-_LIKELY = 2.0  # standard errors of a single number
+_NOTABLE = 3.0  # standard errors
 _FAR = 2.0
-_SECOND_ORDER = 0.4  # of the size of tails: a spread that makes them is at least as clear
-_OF_ROWS = ("dependence", "covariates", "serial")
+_CLEARLY_LESS, _HALF = 2.0 / 3.0, 0.5  # of the evidence; the latter where views did not see the kind
+_FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
 _WORDS = {
     "bias": "the predictions are biased: targets lie off their centres",
@@ -51,17 +51,89 @@ _SHORT = {
 }
 
 
-def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) -> tuple[str, ...]:
-    """Kinds of miscalibration with evidence at the 5 % level, the clearest first.
+def seen_by(
+    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float, *, in_ranks: bool
+) -> tuple[str, ...]:
+    """Kinds of miscalibration with evidence at this level, that of the best explanation first.
 
-    Draws are as wide as predictions claim: if these are too narrow, whatever is looked at is too far off. Where draws
-    judge, kinds beside the clearest one are named if signs, which have the width of the data, find them as well.
+    One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
+    is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
+    less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
+    must be seen without all others.
     """
-    clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= _LEVEL]
+    evidence = _Evidence(ask, frame, far_rows_in(frame))
+    sizes = _sizes(judged, frame, evidence.far, level)
+    if len(sizes) == 0 or "any" in sizes:
+        return tuple(sizes)
+    clearest = max(sizes, key=sizes.__getitem__)
+    seen = [clearest]
+    if evidence.amount_without(clearest) > 0.0 and (len(sizes) > 1 or evidence.left(seen, level)):
+        best = min(_simpler(sizes, frame), key=evidence.amount_without)
+        most = (_CLEARLY_LESS if best in sizes else _HALF) * min(map(evidence.amount_without, (clearest, None)))
+        if evidence.amount_without(best) < most and clearest not in evidence.left([best], level):
+            seen = [best]
+    families = {*map(_family, sizes)}
+    if in_ranks and seen != ["shape"]:  # a wrong location or spread makes the shape of normal scores wrong
+        families.discard("shape")
+    while seen[-1] != "modes":
+        found = evidence.left(seen, _OF_SECOND * level)
+        left = {kind: size for kind, size in found.items() if _family(kind) in families - {*map(_family, seen)}}
+        if not left:
+            break
+        seen.append(max(left, key=left.__getitem__))
+    others = [kind for kind in seen if kind != "shape"]
+    return tuple(seen if not others or "shape" in evidence.left(others, level) else others)
+
+
+def _family(kind: str) -> str:
+    """The kind, or both directions of a wrong spread: which one it is may change when something else is taken out."""
+    return "confidence" if kind.endswith("confidence") else kind
+
+
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """What views see of targets from which flaws are taken out."""
+
+    ask: Callable[[ViewFrame], Judged | None]
+    frame: ViewFrame
+    far: FarRows
+    known: dict[tuple[str, ...], tuple[Judged | None, ViewFrame]] = field(default_factory=dict)
+
+    def without(self, kinds: Sequence[str]) -> tuple[Judged | None, ViewFrame]:
+        key = tuple(kinds)
+        if key not in self.known:
+            frame = without(self.frame, key, self.far.far)
+            self.known[key] = self.ask(frame), frame
+        return self.known[key]
+
+    def amount_without(self, kind: str | None) -> float:
+        """Minus the log10 of the smallest p-value of a view that is left without this kind, beyond that of chance."""
+        judged, _ = self.without([] if kind is None else [kind])
+        return 0.0 if judged is None else max(0.0, judged.combined.statistic - float(np.median(judged.combined.null)))
+
+    def left(self, kinds: Sequence[str], level: float) -> dict[str, float]:
+        """Kinds that are left without these, and how clear they are."""
+        judged, frame = self.without(kinds)
+        return {} if judged is None else _sizes(judged, frame, far_rows_in(frame), level)
+
+
+def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
+    """Kinds that can be taken out, the clearest first, and second moments, which look like other flaws."""
+    kinds = [kind for kind in sorted(sizes, key=lambda kind: -sizes[kind]) if kind not in _FIRM]
+    if "confidence" not in map(_family, kinds):
+        kinds.append("over-confidence" if spread_too_much(frame) else "under-confidence")
+    if "correlation" not in kinds and frame.reference.shape[1] > 1:
+        kinds.append("correlation")
+    return kinds
+
+
+def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict[str, float]:
+    """Kinds that views see, and how clear they are, in standard errors."""
+    clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= level]
     if not clear:
-        return ()
-    far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
-    outliers = far.far if far is not None and far.are_outliers else None
+        return {}
+    far_seen = far if any(judged.used[k].sees == "outliers" for k in clear) else None
+    outliers = far_seen.far if far_seen is not None and far_seen.are_outliers else None
     spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
     sizes: dict[str, float] = {}
     for k in clear:
@@ -72,57 +144,12 @@ def seen_by(judged: Judged, frame: ViewFrame, by_signs: Judged | None = None) ->
             kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
-        sizes = _outliers_or_shape(sizes, far)
-    sizes = _tails_before_narrow(sizes, spread)
-    if by_signs is not None and len(sizes) > 1:
-        sizes = _backed(sizes, by_signs)
-    sizes = _spread_before_tails(sizes, [judged.used[k] for k in clear])
-    if "modes" in sizes and not separated(frame):
-        sizes = _spread_for_modes(sizes, spread)
+        sizes = _outliers_or_shape(sizes, far_seen)
     if len(sizes) > 1:
         sizes.pop("any", None)
     if {"over-confidence", "under-confidence"} <= sizes.keys():
         del sizes[min(("over-confidence", "under-confidence"), key=sizes.__getitem__)]
-    alone = [size for where in spread for size in spread[where].alone]
-    dim = max((len(one.alone) for one in spread.values()), default=1)
-    # Spreads that are right in every dimension, and wrong in all together: that is what a wrong correlation looks like.
-    largest = max(map(abs, alone), default=0.0)
-    if largest < _by_chance(dim):
-        of_spread = {kind: size for kind, size in sizes.items() if kind.endswith("confidence")}
-        if of_spread and any(_is_joint(one) for one in spread.values()):
-            sizes["correlation"] = max(sizes.get("correlation", 0.0), *of_spread.values())
-        if "correlation" in sizes:
-            sizes = _without_spread(sizes)
-    # Noise does not hide a bias or a wrong spread: where these show as well without it, modes are not at fault.
-    if sizes.get("modes", np.inf) < max(sizes.values()):
-        del sizes["modes"]
-    mean, squares = next((one.moments for one in spread.values() if one.moments is not None), (np.inf, 0.0))
-    sizes = _by_moments(sizes, mean, squares, _by_chance(dim + 1))
-    shift = max(one.shift for one in spread.values())
-    if "bias" in sizes and mean > abs(squares) and shift > _SHARE * max(abs(one.unbiased) for one in spread.values()):
-        sizes = _beside_bias(sizes, list(spread.values()))
-    return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
-
-
-def _backed(sizes: dict[str, float], by_signs: Judged) -> dict[str, float]:
-    """Outliers that come first, and the kinds that a view finds by signs as well; if there are none, the clearest."""
-    clearest = max(sizes, key=sizes.__getitem__)
-    backed = {"outliers"} & {clearest}
-    for view, result in zip(by_signs.used, by_signs.views, strict=True):
-        if result.pvalue <= _BACKED:
-            backed |= {"over-confidence", "under-confidence"} if view.sees == "confidence" else {view.sees}
-    found = {kind: size for kind, size in sizes.items() if kind in backed}
-    return found or {clearest: sizes[clearest]}
-
-
-def _spread_for_modes(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
-    """Sizes where components overlap: their weights are but one way to a wrong location or spread of the whole."""
-    found = dict(sizes)
-    size = found.pop("modes")
-    overall = max((one.overall for one in spread.values()), key=abs)
-    if not ({"bias", "over-confidence", "under-confidence"} & found.keys()) and abs(overall) > _LIKELY:
-        found["over-confidence" if overall < 0 else "under-confidence"] = size
-    return found or sizes
+    return sizes
 
 
 def _outliers_or_shape(sizes: dict[str, float], far: FarRows | None) -> dict[str, float]:
@@ -140,81 +167,30 @@ def _outliers_or_shape(sizes: dict[str, float], far: FarRows | None) -> dict[str
     return found | {"outliers": min(sizes.values()) - 1.0}
 
 
-def _tails_before_narrow(sizes: dict[str, float], spread: dict[str, Spread]) -> dict[str, float]:
-    """Sizes without a spread that is hardly too small, beside a wrong shape.
-
-    Most samples from heavy tails have none of their largest values: their mean square, and its error, are too small.
-    """
-    narrow = max(max([one.overall, *one.alone]) for one in spread.values())
-    if "shape" in sizes and "under-confidence" in sizes and narrow < _CLEAR:
-        return {kind: size for kind, size in sizes.items() if kind != "under-confidence"}
-    return sizes
-
-
-def _spread_before_tails(sizes: dict[str, float], clear: Sequence[View]) -> dict[str, float]:
-    """Sizes where a spread that is wrong for some rows comes first: it makes tails heavy, and they make no such spread.
-
-    Where spreads differ by little, tails differ by the square of that: they are seen later. Beside tails that are by
-    far the clearer ones, they have not made them.
-    """
-    follows = {view.sees for view in clear if isinstance(view.target_kernel, BoundedRadial) and view.sees in _OF_ROWS}
-    tails = max(sizes.get("shape", -np.inf), sizes.get("outliers", -np.inf))
-    return sizes | {
-        kind: max(size, tails + 1.0) for kind, size in sizes.items() if kind in follows and size > _SECOND_ORDER * tails
-    }
-
-
-def _by_moments(sizes: dict[str, float], mean: float, squares: float, by_chance: float) -> dict[str, float]:
-    """Sizes where the first two moments of targets, in standard errors, tell a bias from a wrong spread.
-
-    Scores of skewed predictions are off zero on average by a wrong spread as well, and spread more by a bias.
-    """
-    kind = "over-confidence" if squares < 0 else "under-confidence"
-    if not {"bias", kind} <= sizes.keys() or mean == np.inf:
-        return sizes
-    if mean < by_chance and abs(squares) > _LIKELY:
-        return {name: size for name, size in sizes.items() if name != "bias"}
-    less, more = sorted([sizes["bias"], sizes[kind]])
-    return sizes | ({"bias": more, kind: less} if mean > abs(squares) else {"bias": less, kind: more})
-
-
-def _beside_bias(sizes: dict[str, float], spread: list[Spread]) -> dict[str, float]:
-    """Sizes of other flaws beside a bias, which moves targets away from their centres and so looks like them."""
-    found = {kind: size for kind, size in _without_spread(sizes).items() if kind not in ("correlation", "shape")}
-    unit = sizes["bias"] / max(one.shift for one in spread)
-    unbiased = max((one.unbiased for one in spread), key=abs)
-    if abs(unbiased) > _NOTABLE:
-        found["over-confidence" if unbiased < 0 else "under-confidence"] = unit * abs(unbiased)
-    crossed = max(one.crossed for one in spread)
-    if "correlation" in sizes and crossed > _CLEAR:
-        found["correlation"] = unit * crossed
-    return found
-
-
-def message_of(judged: Judged, n: int, seen: tuple[str, ...]) -> str:
+def message_of(judged: Judged, n: int, seen: tuple[str, ...], level: float) -> str:
     """The outcome of the test in one or two sentences."""
-    outcome = f"(p = {judged.combined.pvalue:.3g}, n = {n})"
+    outcome = verdict(judged.combined.pvalue, n, level)
     if not seen:
-        return f"Calibration is not rejected {outcome}."
-    names = {"covariates": _covariates_in(judged), "dependence": _dependence_in(judged)}
+        return f"{outcome}."
+    names = {"covariates": _covariates_in(judged, level), "dependence": _dependence_in(judged, level)}
     also = ", ".join(_SHORT.get(kind, kind).format(**names) for kind in seen[1:])
     first = _WORDS[seen[0]].format(**names)
-    return f"Calibration is rejected {outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
+    return f"{outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
 
 
-def _covariates_in(judged: Judged) -> str:
+def _covariates_in(judged: Judged, level: float) -> str:
     """Names of the covariates of the views with evidence, the clearest first."""
     both = sorted(zip(judged.views, judged.used, strict=True), key=lambda each: each[0].adjusted_pvalue)
-    kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= _LEVEL]
+    kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= level]
     names = dict.fromkeys(kernel.name for kernel in kernels if isinstance(kernel, Covariate))
     return " and ".join(names) or "a covariate"  # by a kernel of one's own
 
 
-def _dependence_in(judged: Judged) -> str:
+def _dependence_in(judged: Judged, level: float) -> str:
     """What depends on the prediction: a bias, a wrong spread, or both if the less clear one is hardly less clear."""
     sizes = {"a bias": 0.0, "a wrong spread": 0.0}
     for view, found, size in zip(judged.used, judged.views, judged.combined.sizes, strict=True):
-        if view.sees == "dependence" and found.adjusted_pvalue <= _LEVEL:
+        if view.sees == "dependence" and found.adjusted_pvalue <= level:
             kind = "a bias" if isinstance(view.target_kernel, Constant) else "a wrong spread"
             sizes[kind] = max(sizes[kind], float(size))
     largest = max(sizes.values())
@@ -234,23 +210,6 @@ def _kind(view: View, size: float, spread: Spread) -> str:
     if moments and view.sees == "shape" and not too_far:
         return "shape"
     return "over-confidence" if clearest < 0 else "under-confidence"
-
-
-def _by_chance(n: int) -> float:
-    """How large the largest of n numbers in standard errors may be, at the 5 % level."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(0.5 * _LEVEL / max(n, 1)))
-
-
-def _is_joint(spread: Spread) -> bool:
-    """Whether dimensions together depart more than each in units of its own: clearly, or most of the departure."""
-    most = abs(1.0 - spread.marginal_ratio) < 0.5 * abs(1.0 - spread.ratio)
-    return abs(spread.joint) > (_LIKELY if most else _NOTABLE)
-
-
-def _without_spread(sizes: dict[str, float]) -> dict[str, float]:
-    return {kind: size for kind, size in sizes.items() if not kind.endswith("confidence")}
 
 
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws: Draws, null: str) -> tuple[str, ...]:

@@ -1,0 +1,176 @@
+"""Targets from which flaws of the predictions are taken out, so that views can be asked what else is wrong.
+
+In units of its own prediction, u, each target is moved to (u - b) / c. As in maximum likelihood, b and c are such that
+scores t have mean zero, E[t x] = 0, and spreads are as claimed, E[(u t + 1) x] = 0: x is 1 for a bias and a wrong
+spread, and otherwise what they depend on. What a view no longer sees was explained by these flaws.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
+from .._lib.linalg import times
+from ..predictions import Gaussian, GaussianMixture, Scores, evaluate_score
+from .components import separated
+from .frame import ViewFrame
+
+_ROUNDS, _MORE_ROUNDS = 6, 10  # of Fisher scoring; the latter where predictions are not Gaussian
+_LEAST = 0.05  # of the second moment in terms of what is claimed: a step goes no further
+_LONGEST = 0.5  # step of the logarithm of a spread
+_CLEAR = 2.0  # standard errors
+
+
+class _Units(NamedTuple):
+    """Targets u (S, n, d) from a location in units of a spread, and the slopes t of the log-density along u."""
+
+    location: Array
+    sd: Array
+    u: np.ndarray
+    t: np.ndarray
+
+
+def without(frame: ViewFrame, kinds: Sequence[str], far: np.ndarray) -> ViewFrame:
+    """Return the frame of targets without the flaws of these kinds, as far as it is known how to take them out."""
+    if "outliers" in kinds:
+        frame = _pulled_in(frame, far)
+    for _ in range(_ROUNDS if _is_linear(frame) else _MORE_ROUNDS):
+        for kind in kinds:
+            if kind == "bias":
+                frame = _centred(frame)
+            elif kind.endswith("confidence"):
+                frame = _respread(frame)
+            elif kind == "correlation":
+                frame = _uncorrelated(frame)
+            elif kind in ("dependence", "covariates", "serial"):
+                frame = _independent(frame, kind)
+    return frame
+
+
+def spread_too_much(frame: ViewFrame) -> bool:
+    """Return whether targets spread more than claimed, over all dimensions."""
+    units = _near(frame)
+    return bool(np.mean(_kept(frame, units.u * units.t)) < -1.0)
+
+
+def _pulled_in(frame: ViewFrame, far: np.ndarray) -> ViewFrame:
+    """The frame with far targets at a typical distance from their predictions, on the same side."""
+    length = np.sqrt(np.mean(np.sum(to_numpy(frame.whitened[0]).astype(np.float64) ** 2, axis=2), axis=0))
+    factor = np.where(far, np.median(length) / np.maximum(length, np.finfo(float).tiny), 1.0)
+    units = _whole(frame)
+    return _moved(frame, units, units.u * factor[:, None])
+
+
+def _centred(frame: ViewFrame) -> ViewFrame:
+    """The frame without a bias: a step by the mean score over its information, which is 1 for Gaussians."""
+    units = _near(frame)
+    t = _kept(frame, units.t)
+    information = 1.0 if _is_linear(frame) else np.maximum(np.var(t, axis=0), 1.0)
+    return _moved(frame, units, units.u + np.mean(t, axis=0) / information)
+
+
+def _respread(frame: ViewFrame) -> ViewFrame:
+    """The frame with spreads as claimed: a step by the mean of u t + 1 over its information, 2 for Gaussians."""
+    units = _near(frame)
+    products = _kept(frame, units.u * units.t)
+    step = 0.5 * np.log(np.maximum(-np.mean(products, axis=0), _LEAST))
+    share = 1.0 if _is_linear(frame) else np.minimum(1.0, 2.0 / np.maximum(np.var(products, axis=0), 2.0))
+    return _moved(frame, units, units.u * np.exp(-share * step))
+
+
+def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
+    """The frame with biases and spreads that do not depend on the prediction, on covariates or on errors before."""
+    units = _near(frame)
+    own, common = _functions(frame, kind)
+    shift = np.stack([_fitted(frame, np.mean(units.t[..., a], axis=0), x) for a, x in enumerate(own)], axis=1)
+    frame = _moved(frame, units, units.u + shift)
+    units = _near(frame)
+    step = 0.5 * _fitted(frame, np.mean(units.u * units.t, axis=(0, 2)), common)
+    return _moved(frame, units, units.u * np.exp(np.clip(step, -_LONGEST, _LONGEST))[:, None])
+
+
+def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarray]:
+    """What biases may depend on, (n, q) for each dimension, and what spreads may."""
+    dims = range(frame.reference.shape[1])
+    if kind == "covariates":
+        columns = np.concatenate([to_numpy(each) for each in frame.covariates.values()], axis=1)
+        return [columns for _ in dims], columns
+    if kind == "serial":
+        return [to_numpy(frame.errors_before)[:, [a]] for a in dims], to_numpy(frame.sizes_before)
+    traits, curves, steps = (to_numpy(x) for x in (frame.traits, frame.curves, frame.directions["marginal"]))
+    places = np.column_stack([to_numpy(frame.whitening.location), to_numpy(frame.whitening.log_spread)])
+    common = np.concatenate([traits, curves, np.sign(places - np.median(places, axis=0))], axis=1)
+    return [np.concatenate([steps[:, [a]], common], axis=1) for a in dims], common
+
+
+def _fitted(frame: ViewFrame, values: np.ndarray, functions: np.ndarray) -> np.ndarray:
+    """Regression (n,) of values (n,), about their mean, on those of the functions (n, q) that each tell of them."""
+    kept = np.ones(len(values), dtype=bool) if frame.kept is None else to_numpy(frame.kept)[:, 0] > 0
+    y, x = values - np.mean(values[kept]), functions - np.mean(functions[kept], axis=0)
+    y, fitted = y[kept], x[kept]
+    products = y[:, None] * fitted
+    chosen = np.abs(np.sum(products, axis=0)) > _CLEAR * np.sqrt(np.sum(products**2, axis=0))
+    return np.asarray(x[:, chosen] @ np.linalg.lstsq(fitted[:, chosen], y, rcond=None)[0])
+
+
+def _uncorrelated(frame: ViewFrame) -> ViewFrame:
+    """The frame with the claimed correlation, where whitened targets have E[s z'] = -I, and spreads as they are."""
+    z, s = (_kept(frame, to_numpy(part).astype(np.float64)) for part in frame.whitened)
+    second = -np.mean(s[:, :, None] * z[:, None, :], axis=0)
+    size, axes = np.linalg.eigh(0.5 * (second + second.T))
+    root = (axes / np.sqrt(np.maximum(size, _LEAST))) @ axes.T
+    turned = full_product(frame.whitened[0], like(root, frame.targets))
+    whitening = frame.whitening
+    steps = full_product(times(whitening.root, turned), whitening.frame.root.mT)
+    other = to_numpy(steps / whitening.sd).astype(np.float64)
+    units = _whole(frame)
+    before, after = (np.mean(_kept(frame, u) ** 2, axis=0) for u in (units.u, other))
+    return _moved(frame, units, other * np.sqrt(before / np.maximum(after, np.finfo(float).tiny)))
+
+
+def _is_linear(frame: ViewFrame) -> bool:
+    """Whether scores are those of Gaussians, or step as these do."""
+    return isinstance(frame.predictions, Gaussian | Scores)
+
+
+def _whole(frame: ViewFrame) -> _Units:
+    u, t = (to_numpy(part).astype(np.float64) for part in frame.marginal)
+    return _Units(frame.whitening.location, frame.whitening.sd, u, t)
+
+
+def _near(frame: ViewFrame) -> _Units:
+    """Targets in units of the likeliest component of a mixture, if these are modes, otherwise of the prediction."""
+    mixture: Any = frame.predictions
+    if not isinstance(mixture, GaussianMixture) or not separated(frame):
+        return _whole(frame)
+    likeliest = np.argmax(to_numpy(mixture.shares(frame.targets[0, ...])), axis=1)
+    rows = np.arange(len(likeliest))
+    location, sd = (like(to_numpy(part)[rows, likeliest], frame.targets) for part in (mixture.means, mixture.scales))
+    u = to_numpy((frame.targets - location) / sd).astype(np.float64)
+    return _Units(location, sd, u, -u)
+
+
+def _kept(frame: ViewFrame, values: np.ndarray) -> np.ndarray:
+    """Rows that count, of all draws of noise: (S, n, ...) as (S rows, ...)."""
+    rows = values if frame.kept is None else values[:, to_numpy(frame.kept)[:, 0] > 0]
+    return rows.reshape(-1, *values.shape[2:])
+
+
+def _moved(frame: ViewFrame, units: _Units, u: np.ndarray) -> ViewFrame:
+    """The frame of targets u in these units; scores that cannot be asked for step as those of a Gaussian."""
+    xp, whitening = array_namespace(frame.targets), frame.whitening
+    targets = units.location + units.sd * like(u, frame.targets)
+    scores: Array
+    if isinstance(frame.predictions, Scores):
+        step = xp.linalg.solve(whitening.covariance, (targets - frame.targets)[..., None])[..., 0]
+        scores = frame.scores - step
+    else:
+        scores = evaluate_score(frame.predictions, targets, finite=False)
+        known = xp.all(xp.isfinite(scores), axis=2, keepdims=True)
+        targets, scores = xp.where(known, targets, frame.targets), xp.where(known, scores, frame.scores)
+    kept = vars(frame).get("kept")
+    other = frame.redrawn(targets, scores)
+    if kept is not None:
+        vars(other)["kept"] = kept
+    return other
