@@ -98,7 +98,7 @@ BAD = [
     ("scale whose square is infinite", lambda: sc.Gaussian(MEAN.astype(np.float32), np.float32(1e30)), ValueError, "scale", "squared"),
     ("scores that overflow", lambda: sc.calibration_test(sc.Gaussian(MEAN - 1e308, 0.1), MEAN), ValueError, "predictions.score(y)", "finite"),
     ("means whose squares overflow", lambda: sc.calibration_test(sc.Gaussian(with_(MEAN, 1e200, (0, 0)), 1.0), MEAN + 1.0), ValueError, "predictions.moments()", "missing value"),
-    ("features that overflow", lambda: sc.calibration_test(sc.Gaussian(MEAN, 1.0), with_(MEAN + 1.0, -1e308, (0, 0))), ValueError, "features(targets, scores)", "view 'spread'"),
+    ("targets whose squares overflow", lambda: sc.calibration_test(sc.Gaussian(MEAN, 1.0), with_(MEAN + 1.0, -1e308, (3, 0))), ValueError, "y", "row 3 is [-1.00"),
     ("both spreads", lambda: sc.Gaussian(MEAN, 1.0, covariance=EYE), ValueError, "scale", "not both"),
     ("no spread", lambda: sc.Gaussian(MEAN), ValueError, "covariance", "either"),
     ("asymmetric covariance", lambda: sc.Gaussian(MEAN, covariance=with_(EYE, 0.5, (0, 1))), ValueError, "covariance", "symmetric"),

@@ -72,7 +72,9 @@ class ViewFrame:
     @cached_property
     def whitened(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions."""
-        return self.whitening.whitened(self.targets, self.scores)
+        targets, scores = self.whitening.whitened(self.targets, self.scores)
+        _check_not_beyond_squares(targets, self.reference)
+        return targets, scores
 
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
@@ -284,6 +286,19 @@ class ViewFrame:
         """As `surplus`, for drawn data sets, (size, n, K)."""
         mixture: Any = self.predictions
         return mixture.shares(self.targets) - mixture.weights
+
+
+def _check_not_beyond_squares(whitened: Array, reference: Array) -> None:
+    """Raise where a whitened target is so far away that its square is infinite."""
+    xp = array_namespace(whitened)
+    beyond = xp.any(~(xp.abs(whitened) < float(xp.finfo(whitened.dtype).max) ** 0.5), axis=(0, 2))
+    if bool(xp.any(beyond)):
+        row = int(np.argmax(to_numpy(beyond)))
+        raise ValueError(
+            f"`y` is too far from the predictions: row {row} is {to_numpy(reference)[row]}, and the square of its "
+            "distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing value, "
+            "or targets in other units than predictions."
+        )
 
 
 def noise_source() -> np.random.Generator:
