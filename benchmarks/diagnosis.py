@@ -1,13 +1,15 @@
 """What `diagnose` states, and how its intervals cover: python benchmarks/diagnosis.py.
 
 Calibrated data, data with one wrong dimension, and skewed or heavy-tailed errors. Statements are made only where the
-test rejects, so that of calibrated data sets only those are diagnosed. It takes about half an hour on one core.
+test rejects, so that of calibrated data sets only those are diagnosed. It takes about half an hour of one core.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,51 +44,59 @@ def data(seed: int, n: int, d: int, spread: Any = 1.0, shift: Any = 0.0) -> tupl
     return Gaussian(mean, sd), mean + sd * (spread * rng.normal(size=(n, d)) - shift)
 
 
-def calibrated(repeats: int) -> Iterator[str]:
+def judged(n: int, d: int, seed: int) -> tuple[bool, bool]:
+    """Whether calibrated data are rejected, and diagnosed with any statement."""
+    predictions, y = data(seed, n, d)
+    result = calibration_test(predictions, y, n_resamples=N_RESAMPLES, rng=seed)
+    if not result.rejects():
+        return False, False
+    return True, bool(diagnose(predictions, y, result=result, n_resamples=N_RESAMPLES, rng=seed).statements)
+
+
+def calibrated(pool: Executor, repeats: int) -> Iterator[str]:
     yield "| n | d | rejected | any statement |"
     yield "|---|---|---|---|"
     for n in (100, 500):
         for d in (1, 3, 10, 20):
-            rejected = stated = 0
-            for seed in range(repeats):
-                predictions, y = data(seed, n, d)
-                result = calibration_test(predictions, y, n_resamples=N_RESAMPLES, rng=seed)
-                if result.rejects():
-                    found = diagnose(predictions, y, result=result, n_resamples=N_RESAMPLES, rng=seed)
-                    rejected, stated = rejected + 1, stated + bool(found.statements)
-            yield f"| {n} | {d} | {rejected / repeats:.1%} | {stated / repeats:.1%} |"
+            rejected, stated = np.mean(list(pool.map(partial(judged, n, d), range(repeats), chunksize=10)), axis=0)
+            yield f"| {n} | {d} | {rejected:.1%} | {stated:.1%} |"
 
 
-def one_wrong(repeats: int) -> Iterator[str]:
+def named(spread: float, shift: float, seed: int) -> tuple[bool, bool, bool]:
+    """Whether data with one wrong dimension are rejected, and it is named, and named alone."""
+    wrong = np.arange(DIMENSIONS) == WRONG
+    predictions, y = data(seed, 500, DIMENSIONS, np.where(wrong, spread, 1.0), shift * wrong)
+    found = diagnose(predictions, y, n_resamples=N_RESAMPLES, rng=seed)
+    right = [sentence.startswith(f"y_{WRONG + 1}: ") for sentence in found.statements]
+    return found.result.rejects(), any(right), bool(right) and all(right)
+
+
+def one_wrong(pool: Executor, repeats: int) -> Iterator[str]:
     yield "| wrong in one of 12 dimensions | rejected | named | named alone |"
     yield "|---|---|---|---|"
-    wrong = np.arange(DIMENSIONS) == WRONG
-    start = f"y_{WRONG + 1}: "
-    for name, (spread, shift) in FLAWS.items():
-        counts = np.zeros(3)
-        for seed in range(repeats):
-            predictions, y = data(seed, 500, DIMENSIONS, np.where(wrong, spread, 1.0), shift * wrong)
-            found = diagnose(predictions, y, n_resamples=N_RESAMPLES, rng=seed)
-            named = [sentence.startswith(start) for sentence in found.statements]
-            counts += [found.result.rejects(), any(named), bool(named) and all(named)]
-        yield " | ".join([f"| {name}", *(f"{share:.1%}" for share in counts / repeats), ""]).strip()
+    for name, flaw in FLAWS.items():
+        shares = np.mean(list(pool.map(partial(named, *flaw), range(repeats), chunksize=5)), axis=0)
+        yield " | ".join([f"| {name}", *(f"{share:.1%}" for share in shares), ""]).strip()
 
 
-def coverage(repeats: int) -> Iterator[str]:
+def covered(repeats: int, name: str, n: int) -> str:
+    (draw, mean, sd), held, widths = NOISE[name], np.zeros(2), []
+    rng, result = np.random.default_rng(0), None
+    for _ in range(repeats):
+        predictions, y = Gaussian(np.zeros(n), 1.0), -draw(rng, n)
+        # Intervals that need not hold together do not depend on the test, of which the first is used for all.
+        found = diagnose(predictions, y, covariates={}, result=result, simultaneous=False, rng=0)
+        result, (off,), (ratio,) = found.result, found.bias, found.confidence_ratio
+        held += [off.holds(mean), ratio.holds(sd)]
+        widths.append(np.log(ratio.high / ratio.low))
+    shares = held / repeats
+    return f"| {name} | {n} | {shares[0]:.1%} | {shares[1]:.1%} | {np.median(widths):.2f} |"
+
+
+def coverage(pool: Executor, repeats: int) -> Iterator[str]:
     yield "| noise | n | bias | spread | width of the latter, log scale |"
     yield "|---|---|---|---|---|"
-    for name, (draw, mean, sd) in NOISE.items():
-        for n in (50, 400):
-            held, widths, rng, result = np.zeros(2), [], np.random.default_rng(0), None
-            for _ in range(repeats):
-                predictions, y = Gaussian(np.zeros(n), 1.0), -draw(rng, n)
-                # Intervals that need not hold together do not depend on the test, of which the first is used for all.
-                found = diagnose(predictions, y, covariates={}, result=result, simultaneous=False, rng=0)
-                result, (off,), (ratio,) = found.result, found.bias, found.confidence_ratio
-                held += [off.holds(mean), ratio.holds(sd)]
-                widths.append(np.log(ratio.high / ratio.low))
-            shares = held / repeats
-            yield f"| {name} | {n} | {shares[0]:.1%} | {shares[1]:.1%} | {np.median(widths):.2f} |"
+    yield from pool.map(partial(covered, repeats), *zip(*((name, n) for name in NOISE for n in (50, 400)), strict=True))
 
 
 def told(lines: Iterator[str]) -> Iterator[str]:
@@ -98,10 +108,16 @@ def told(lines: Iterator[str]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="calibrated data sets a cell (1000)")
+    parser.add_argument("--workers", type=int, default=2, help="processes (2)")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "diagnosis.md")
     options = parser.parse_args()
     check_writable(options.out)
     some, many = max(options.repeats // 5, 1), 2 * options.repeats
+    with ProcessPoolExecutor(options.workers) as pool:
+        tables = [
+            list(told(table(pool, repeats)))
+            for table, repeats in ((calibrated, options.repeats), (one_wrong, some), (coverage, many))
+        ]
     lines = [
         "# What `diagnose` states, and how its intervals cover",
         "",
@@ -109,16 +125,16 @@ def main() -> None:
         "",
         f"Calibrated data, {options.repeats} data sets each: rejected by the test, and diagnosed with any statement.",
         "",
-        *told(calibrated(options.repeats)),
+        *tables[0],
         "",
         f"One of {DIMENSIONS} dimensions wrong, n = 500, {some} data sets each: rejected, named by a statement, and",
         "named alone, with no statement on anything else.",
         "",
-        *told(one_wrong(some)),
+        *tables[1],
         "",
         f"95 % intervals, each by itself, that hold the truth, {many} data sets each.",
         "",
-        *told(coverage(many)),
+        *tables[2],
     ]
     write_whole(options.out, "\n".join(lines) + "\n")
 
