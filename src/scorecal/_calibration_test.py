@@ -21,7 +21,7 @@ from .resampling.estimators import Estimator
 from .results import CombinedResult
 from .views import View, default_views
 from .views.classes import classes_test
-from .views.combine import shares_of
+from .views.combine import USUAL_LEVEL, shares_of
 from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
 from .views.judge import Judged, Subject, judge
@@ -30,7 +30,6 @@ from .views.redraw import DrawsError
 from .views.view import as_views
 
 
-@ignore_overflow
 def calibration_test(
     predictions: AnyPredictions | Categorical,
     y: Any,
@@ -149,11 +148,50 @@ def calibration_test(
     >>> sc.calibration_test(sure, y, rng=0).seen
     ('over-confidence',)
     """
+    return tested_at(
+        USUAL_LEVEL,
+        predictions,
+        y,
+        views=views,
+        coordinates=coordinates,
+        n_resamples=n_resamples,
+        estimator=estimator,
+        null=null,
+        groups=groups,
+        horizon=horizon,
+        covariates=covariates,
+        memory=memory,
+        workers=workers,
+        precision=precision,
+        rng=rng,
+    )
+
+
+@ignore_overflow
+def tested_at(
+    level: float,
+    predictions: AnyPredictions | Categorical,
+    y: Any,
+    *,
+    views: Sequence[View] | None = None,
+    coordinates: Coordinates | None = None,
+    n_resamples: int = 999,
+    estimator: str | Estimator = "complete",
+    null: str | Null | None = "auto",
+    groups: Any = None,
+    horizon: int | None = None,
+    covariates: Any = None,
+    memory: float | None = None,
+    workers: int | Map | None = None,
+    precision: str = "mixed",
+    rng: Any = None,
+) -> CombinedResult:
+    """Return the outcome of `calibration_test`, with what is seen at this level."""
     if isinstance(predictions, Categorical):
         as_options(estimator, null, memory, workers, precision)
         refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}
         shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "rng": rng, "refused": refused}
-        return classes_test(predictions, y, n_resamples=n_resamples, null=null, **shared)
+        return classes_test(predictions, y, level=level, n_resamples=n_resamples, null=null, **shared)
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
     form, given_y = predictions, y
@@ -188,7 +226,7 @@ def calibration_test(
         failed, options, subject = error, replace(options, null=RandomSigns()), replace(subject, automatic=False)
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
-    seen = seen_by(judged, frame, partial(_judged_by_signs, subject, judged.used, options, generator), 0.05)
+    seen = seen_by(judged, frame, partial(_judged_by_signs, subject, judged.used, options, generator), level)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
@@ -215,7 +253,8 @@ def calibration_test(
         warnings=noticed if by_formula else (*results[0].warnings, *noticed),
         views=judged.views,
         seen=seen,
-        message=message_of(judged, n, seen),
+        level=level,
+        message=message_of(judged, n, seen, level),
         cannot_see=(
             *getattr(form, "cannot_see", ()),
             *blind_spots(predictions, judged.used, frame, judged.draws, judged.null),

@@ -149,9 +149,11 @@ class CombinedResult(CalibrationResult):
     views : tuple of ViewResult
         Outcome of each view.
     seen : tuple of str
-        Kinds of miscalibration for which there is evidence at the 5 % level, the clearest first: "bias",
+        Kinds of miscalibration for which there is evidence at this level, the one that explains most first: "bias",
         "over-confidence", "under-confidence", "correlation", "dependence", "shape", "outliers", "modes", "covariates",
         "serial"; "any" alone where no view names the kind; empty if not rejected.
+    level : float
+        The level of `seen` and `message`: .05, or that of `diagnose`.
     message : str
         The outcome in words.
     cannot_see : tuple of str
@@ -162,6 +164,7 @@ class CombinedResult(CalibrationResult):
     seen: tuple[str, ...] = field(kw_only=True)
     message: str = field(kw_only=True)
     cannot_see: tuple[str, ...] = field(kw_only=True)
+    level: float = field(default=0.05, kw_only=True)
 
     def plot(self) -> Any:
         """Draw the statistic among its null draws, and the p-value of each view; return two matplotlib axes."""

@@ -23,7 +23,7 @@ def message_of(diagnosis: ClassDiagnosis) -> list[str]:
     """The verdict of the test and the statements, or that none can be made, a sentence each."""
     result = diagnosis.result
     parts = [result.message]
-    if result.rejects(diagnosis.alpha) != result.rejects():
+    if result.rejects(diagnosis.alpha) != result.rejects(result.level):
         verdict = "is rejected" if result.rejects(diagnosis.alpha) else "is not rejected"
         parts.append(f"At level {diagnosis.alpha:g} it {verdict}.")
     return [*parts, *below_the_verdict(diagnosis)]

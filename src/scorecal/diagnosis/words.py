@@ -30,19 +30,19 @@ def message_of(diagnosis: Diagnosis) -> list[str]:
     """The verdict of the test and the statements, or that none can be made, a sentence each."""
     result = diagnosis.result
     parts = [visible(result.message)]
-    if result.rejects(diagnosis.alpha) != result.rejects():
+    if result.rejects(diagnosis.alpha) != result.rejects(result.level):
         verdict = "is rejected" if result.rejects(diagnosis.alpha) else "is not rejected"
         parts.append(f"At level {diagnosis.alpha:g} it {verdict}.")
     return [*parts, *below_the_verdict(diagnosis)]
 
 
 def seen_at(result: CombinedResult, alpha: float) -> str:
-    """Words for what the test saw, after a verdict at level alpha; kinds are those at level .05."""
+    """Words for what the test saw, after a verdict at level alpha; kinds are those at its own level."""
     outcome = f"p = {result.pvalue:.3g}, n = {result.n}"
     if not result.seen:
         return f"{outcome}."
     words = visible(result.message).split(": ", 1)[1]
-    return f"{outcome}: {words}" if result.rejects(alpha) else f"{outcome}. At level 0.05 it is rejected: {words}"
+    return f"{outcome}{'' if result.rejects(alpha) else f'. At level {result.level:g} it is rejected'}: {words}"
 
 
 def below_the_verdict(diagnosis: Diagnosis) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..resampling.laws import Law
 from ..results import ViewResult
 
+USUAL_LEVEL = 0.05
 _ROUNDING = 1e-10  # relative to typical draws: statistics closer than this are taken for equal
 _TAIL = 0.1
 _LEAST_LOG = -1e5  # log p-values below are all alike
@@ -59,6 +60,12 @@ class Combined:
     adjusted: np.ndarray  # (V,): and for having looked at all of them
     sizes: np.ndarray  # (V,): number of standard errors that have the p-value of the view, also beyond the draws
     pvalue_error: float  # over other draws, for the same data
+
+
+def verdict(pvalue: float, n: int, level: float) -> str:
+    """Return whether calibration is rejected, with the p-value, and the level if it is not the usual one."""
+    at = "" if level == USUAL_LEVEL else f" at level {level:g}"
+    return f"Calibration is {'' if pvalue <= level else 'not '}rejected{at} (p = {pvalue:.3g}, n = {n})"
 
 
 def combine(

@@ -9,7 +9,7 @@ import numpy as np
 from ..predictions import Gaussian, Noised
 from ..statistics.hermite import Hermite, RadialTails
 from ..statistics.test_functions import Constant, Trace
-from .combine import Draws
+from .combine import Draws, verdict
 from .extremes import Largest
 from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
@@ -17,18 +17,15 @@ from .judge import Judged
 from .near_modes import NearModes
 from .row_kernels import Covariate
 from .second_moments import Spread, spread_in
-from .taken_out import without
+from .taken_out import spread_too_much, without
 from .view import View
 
-_LEVEL = 0.05
 _OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which are many
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
-_NOTABLE, _CLEAR = 3.0, 4.0  # standard errors; the latter of the largest of many
-_LIKELY = 2.0  # standard errors of a single number
+_NOTABLE = 3.0  # standard errors
 _FAR = 2.0
-_SECOND_ORDER = 0.4  # of the size of tails: a spread that makes them is at least as clear
-_FIRM = ("shape", "modes", "any")  # flaws that cannot be taken out
-_OF_ROWS = ("dependence", "covariates", "serial")
+_CLEARLY_LESS = 2.0 / 3.0
+_FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
 _WORDS = {
     "bias": "the predictions are biased: targets lie off their centres",
@@ -60,18 +57,19 @@ def seen_by(
     """Kinds of miscalibration with evidence at this level, that of the best explanation first.
 
     One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
-    is left. First comes the clearest kind or, if it leaves something, the one that leaves least; then the clearest
-    kinds that are left.
+    is left. First comes the clearest kind, unless without another there is clearly less evidence left; then the
+    clearest kinds that are left.
     """
     evidence = _Evidence(ask, frame, far_rows_in(frame))
     sizes = _sizes(judged, frame, evidence.far, level)
-    if not sizes:
-        return ()
+    if len(sizes) == 0 or "any" in sizes:
+        return tuple(sizes)
     clearest = max(sizes, key=sizes.__getitem__)
     seen = [clearest]
-    if evidence.left(seen, level):
-        kinds = dict.fromkeys([clearest, *_simpler(sizes, frame)])
-        seen = [min(kinds, key=lambda kind: evidence.unexplained(kind, level))]
+    if len(sizes) > 1 or evidence.left(seen, level):
+        best = min(_simpler(sizes, frame), key=evidence.amount_without)
+        if evidence.amount_without(best) < _CLEARLY_LESS * min(map(evidence.amount_without, (clearest, None))):
+            seen = [best]
     families = {*map(_family, sizes)}
     while seen[-1] != "modes":
         found = evidence.left(seen, _OF_SECOND * level)
@@ -96,29 +94,32 @@ class _Evidence:
     far: FarRows
     known: dict[tuple[str, ...], tuple[Judged | None, ViewFrame]] = field(default_factory=dict)
 
-    def left(self, kinds: Sequence[str], level: float) -> dict[str, float]:
-        """Kinds that are left without these, and how clear they are."""
+    def without(self, kinds: Sequence[str]) -> tuple[Judged | None, ViewFrame]:
         key = tuple(kinds)
         if key not in self.known:
             frame = without(self.frame, key, self.far.far)
             self.known[key] = self.ask(frame), frame
-        judged, frame = self.known[key]
+        return self.known[key]
+
+    def amount_without(self, kind: str | None) -> float:
+        """Minus the log10 of the smallest p-value of a view that is left without this kind, beyond that of chance."""
+        judged, _ = self.without([] if kind is None else [kind])
+        return 0.0 if judged is None else max(0.0, judged.combined.statistic - float(np.median(judged.combined.null)))
+
+    def left(self, kinds: Sequence[str], level: float) -> dict[str, float]:
+        """Kinds that are left without these, and how clear they are."""
+        judged, frame = self.without(kinds)
         return {} if judged is None else _sizes(judged, frame, far_rows_in(frame), level)
-
-
-    def unexplained(self, kind: str, level: float) -> float:
-        """How clear the clearest kind is that is left without this one; half of all, if it cannot be taken out."""
-        share = 0.5 if kind in _FIRM else 1.0
-        return share * max(self.left([kind], level).values(), default=0.0)
 
 
 def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
     """Kinds that can be taken out, the clearest first, and second moments, which look like other flaws."""
-    overall = spread_in(frame, "whitened").overall
     kinds = [kind for kind in sorted(sizes, key=lambda kind: -sizes[kind]) if kind not in _FIRM]
-    second = ["over-confidence" if overall < 0 else "under-confidence"]
-    second += ["correlation"] if frame.reference.shape[1] > 1 else []
-    return list(dict.fromkeys([*kinds, *second]))
+    if "confidence" not in map(_family, kinds):
+        kinds.append("over-confidence" if spread_too_much(frame) else "under-confidence")
+    if "correlation" not in kinds and frame.reference.shape[1] > 1:
+        kinds.append("correlation")
+    return kinds
 
 
 def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict[str, float]:
@@ -161,30 +162,30 @@ def _outliers_or_shape(sizes: dict[str, float], far: FarRows | None) -> dict[str
     return found | {"outliers": min(sizes.values()) - 1.0}
 
 
-def message_of(judged: Judged, n: int, seen: tuple[str, ...]) -> str:
+def message_of(judged: Judged, n: int, seen: tuple[str, ...], level: float) -> str:
     """The outcome of the test in one or two sentences."""
-    outcome = f"(p = {judged.combined.pvalue:.3g}, n = {n})"
+    outcome = verdict(judged.combined.pvalue, n, level)
     if not seen:
-        return f"Calibration is not rejected {outcome}."
-    names = {"covariates": _covariates_in(judged), "dependence": _dependence_in(judged)}
+        return f"{outcome}."
+    names = {"covariates": _covariates_in(judged, level), "dependence": _dependence_in(judged, level)}
     also = ", ".join(_SHORT.get(kind, kind).format(**names) for kind in seen[1:])
     first = _WORDS[seen[0]].format(**names)
-    return f"Calibration is rejected {outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
+    return f"{outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
 
 
-def _covariates_in(judged: Judged) -> str:
+def _covariates_in(judged: Judged, level: float) -> str:
     """Names of the covariates of the views with evidence, the clearest first."""
     both = sorted(zip(judged.views, judged.used, strict=True), key=lambda each: each[0].adjusted_pvalue)
-    kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= _LEVEL]
+    kernels = [view.distribution_kernel for found, view in both if found.adjusted_pvalue <= level]
     names = dict.fromkeys(kernel.name for kernel in kernels if isinstance(kernel, Covariate))
     return " and ".join(names) or "a covariate"  # by a kernel of one's own
 
 
-def _dependence_in(judged: Judged) -> str:
+def _dependence_in(judged: Judged, level: float) -> str:
     """What depends on the prediction: a bias, a wrong spread, or both if the less clear one is hardly less clear."""
     sizes = {"a bias": 0.0, "a wrong spread": 0.0}
     for view, found, size in zip(judged.used, judged.views, judged.combined.sizes, strict=True):
-        if view.sees == "dependence" and found.adjusted_pvalue <= _LEVEL:
+        if view.sees == "dependence" and found.adjusted_pvalue <= level:
             kind = "a bias" if isinstance(view.target_kernel, Constant) else "a wrong spread"
             sizes[kind] = max(sizes[kind], float(size))
     largest = max(sizes.values())

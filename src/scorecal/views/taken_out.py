@@ -6,56 +6,88 @@ spread, and otherwise what they depend on. What a view no longer sees was explai
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
 from .._lib.linalg import times
-from ..predictions import Scores, evaluate_score
+from ..predictions import Gaussian, GaussianMixture, Scores, evaluate_score
+from .components import separated
 from .frame import ViewFrame
 
-_ROUNDS = 6  # of Fisher scoring
+_ROUNDS, _MORE_ROUNDS = 6, 10  # of Fisher scoring; the latter where predictions are not Gaussian
 _LEAST = 0.05  # of the second moment in terms of what is claimed: a step goes no further
 _LONGEST = 0.5  # step of the logarithm of a spread
 _CLEAR = 2.0  # standard errors
+
+
+class _Units(NamedTuple):
+    """Targets u (S, n, d) from a location in units of a spread, and the slopes t of the log-density along u."""
+
+    location: Array
+    sd: Array
+    u: np.ndarray
+    t: np.ndarray
 
 
 def without(frame: ViewFrame, kinds: Sequence[str], far: np.ndarray) -> ViewFrame:
     """Return the frame of targets without the flaws of these kinds, as far as it is known how to take them out."""
     if "outliers" in kinds:
         frame = _pulled_in(frame, far)
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if _is_linear(frame) else _MORE_ROUNDS):
         for kind in kinds:
-            if kind == "correlation":
-                frame = _uncorrelated(frame)
-            elif kind == "bias":
-                u, t = _marginal(frame)
-                frame = _moved(frame, u + np.mean(_kept(frame, t), axis=0))
+            if kind == "bias":
+                frame = _centred(frame)
             elif kind.endswith("confidence"):
-                u, t = _marginal(frame)
-                second = -np.mean(_kept(frame, u * t), axis=0)
-                frame = _moved(frame, u / np.sqrt(np.maximum(second, _LEAST)))
+                frame = _respread(frame)
+            elif kind == "correlation":
+                frame = _uncorrelated(frame)
             elif kind in ("dependence", "covariates", "serial"):
                 frame = _independent(frame, kind)
     return frame
+
+
+def spread_too_much(frame: ViewFrame) -> bool:
+    """Return whether targets spread more than claimed, over all dimensions."""
+    units = _near(frame)
+    return bool(np.mean(_kept(frame, units.u * units.t)) < -1.0)
 
 
 def _pulled_in(frame: ViewFrame, far: np.ndarray) -> ViewFrame:
     """The frame with far targets at a typical distance from their predictions, on the same side."""
     length = np.sqrt(np.mean(np.sum(to_numpy(frame.whitened[0]).astype(np.float64) ** 2, axis=2), axis=0))
     factor = np.where(far, np.median(length) / np.maximum(length, np.finfo(float).tiny), 1.0)
-    return _moved(frame, _marginal(frame)[0] * factor[:, None])
+    units = _whole(frame)
+    return _moved(frame, units, units.u * factor[:, None])
+
+
+def _centred(frame: ViewFrame) -> ViewFrame:
+    """The frame without a bias: a step by the mean score over its information, which is 1 for Gaussians."""
+    units = _near(frame)
+    t = _kept(frame, units.t)
+    information = 1.0 if _is_linear(frame) else np.maximum(np.var(t, axis=0), 1.0)
+    return _moved(frame, units, units.u + np.mean(t, axis=0) / information)
+
+
+def _respread(frame: ViewFrame) -> ViewFrame:
+    """The frame with spreads as claimed: a step by the mean of u t + 1 over its information, 2 for Gaussians."""
+    units = _near(frame)
+    products = _kept(frame, units.u * units.t)
+    step = 0.5 * np.log(np.maximum(-np.mean(products, axis=0), _LEAST))
+    share = 1.0 if _is_linear(frame) else np.minimum(1.0, 2.0 / np.maximum(np.var(products, axis=0), 2.0))
+    return _moved(frame, units, units.u * np.exp(-share * step))
 
 
 def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
     """The frame with biases and spreads that do not depend on the prediction, on covariates or on errors before."""
-    u, t = _marginal(frame)
+    units = _near(frame)
     own, common = _functions(frame, kind)
-    shift = np.stack([_fitted(frame, np.mean(t[..., a], axis=0), x) for a, x in enumerate(own)], axis=1)
-    frame = _moved(frame, u + shift)
-    u, t = _marginal(frame)
-    step = 0.5 * _fitted(frame, np.mean(u * t, axis=(0, 2)), common)
-    return _moved(frame, u * np.exp(np.clip(step, -_LONGEST, _LONGEST))[:, None])
+    shift = np.stack([_fitted(frame, np.mean(units.t[..., a], axis=0), x) for a, x in enumerate(own)], axis=1)
+    frame = _moved(frame, units, units.u + shift)
+    units = _near(frame)
+    step = 0.5 * _fitted(frame, np.mean(units.u * units.t, axis=(0, 2)), common)
+    return _moved(frame, units, units.u * np.exp(np.clip(step, -_LONGEST, _LONGEST))[:, None])
 
 
 def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarray]:
@@ -67,9 +99,9 @@ def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarra
     if kind == "serial":
         return [to_numpy(frame.errors_before)[:, [a]] for a in dims], to_numpy(frame.sizes_before)
     traits, curves, steps = (to_numpy(x) for x in (frame.traits, frame.curves, frame.directions["marginal"]))
-    by_dim = to_numpy(frame.curves_of_locations)
-    own = [np.concatenate([steps[:, [a]], traits, *by_dim[:, a : a + 1, :].swapaxes(0, 1)], axis=1) for a in dims]
-    return own, np.concatenate([traits, curves], axis=1)
+    places = np.column_stack([to_numpy(frame.whitening.location), to_numpy(frame.whitening.log_spread)])
+    common = np.concatenate([traits, curves, np.sign(places - np.median(places, axis=0))], axis=1)
+    return [np.concatenate([steps[:, [a]], common], axis=1) for a in dims], common
 
 
 def _fitted(frame: ViewFrame, values: np.ndarray, functions: np.ndarray) -> np.ndarray:
@@ -92,13 +124,31 @@ def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     whitening = frame.whitening
     steps = full_product(times(whitening.root, turned), whitening.frame.root.mT)
     other = to_numpy(steps / whitening.sd).astype(np.float64)
-    before, after = (np.mean(_kept(frame, u) ** 2, axis=0) for u in (_marginal(frame)[0], other))
-    return _moved(frame, other * np.sqrt(before / np.maximum(after, np.finfo(float).tiny)))
+    units = _whole(frame)
+    before, after = (np.mean(_kept(frame, u) ** 2, axis=0) for u in (units.u, other))
+    return _moved(frame, units, other * np.sqrt(before / np.maximum(after, np.finfo(float).tiny)))
 
 
-def _marginal(frame: ViewFrame) -> tuple[np.ndarray, np.ndarray]:
+def _is_linear(frame: ViewFrame) -> bool:
+    """Whether scores are those of Gaussians, or step as these do."""
+    return isinstance(frame.predictions, Gaussian | Scores)
+
+
+def _whole(frame: ViewFrame) -> _Units:
     u, t = (to_numpy(part).astype(np.float64) for part in frame.marginal)
-    return u, t
+    return _Units(frame.whitening.location, frame.whitening.sd, u, t)
+
+
+def _near(frame: ViewFrame) -> _Units:
+    """Targets in units of the likeliest component of a mixture, if these are modes, otherwise of the prediction."""
+    mixture: Any = frame.predictions
+    if not isinstance(mixture, GaussianMixture) or not separated(frame):
+        return _whole(frame)
+    likeliest = np.argmax(to_numpy(mixture.shares(frame.targets[0, ...])), axis=1)
+    rows = np.arange(len(likeliest))
+    location, sd = (like(to_numpy(part)[rows, likeliest], frame.targets) for part in (mixture.means, mixture.scales))
+    u = to_numpy((frame.targets - location) / sd).astype(np.float64)
+    return _Units(location, sd, u, -u)
 
 
 def _kept(frame: ViewFrame, values: np.ndarray) -> np.ndarray:
@@ -107,10 +157,10 @@ def _kept(frame: ViewFrame, values: np.ndarray) -> np.ndarray:
     return rows.reshape(-1, *values.shape[2:])
 
 
-def _moved(frame: ViewFrame, u: np.ndarray) -> ViewFrame:
-    """The frame of targets u, in units of single dimensions; scores that cannot be asked for step as a Gaussian's."""
+def _moved(frame: ViewFrame, units: _Units, u: np.ndarray) -> ViewFrame:
+    """The frame of targets u in these units; scores that cannot be asked for step as those of a Gaussian."""
     xp, whitening = array_namespace(frame.targets), frame.whitening
-    targets = whitening.location + whitening.sd * like(u, frame.targets)
+    targets = units.location + units.sd * like(u, frame.targets)
     scores: Array
     if isinstance(frame.predictions, Scores):
         step = xp.linalg.solve(whitening.covariance, (targets - frame.targets)[..., None])[..., 0]

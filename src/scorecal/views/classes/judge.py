@@ -35,6 +35,7 @@ def classes_test(
     predictions: Categorical,
     y: Any,
     *,
+    level: float,
     n_resamples: int,
     null: Any,
     groups: Any,
@@ -43,7 +44,7 @@ def classes_test(
     rng: Any,
     refused: Mapping[str, tuple[Any, Any]],
 ) -> CombinedResult:
-    """Return the outcome of `calibration_test` for predictions of classes.
+    """Return the outcome of `calibration_test` for predictions of classes, in words at this level.
 
     `refused` are arguments that are not for classes, each with its value and the default that it must have.
     """
@@ -100,8 +101,8 @@ def classes_test(
         )
         for view, result, own, adjusted in zip(views, results, combined.own, combined.adjusted, strict=True)
     )
-    found = Found(predictions.names, p, observed, views, combined)
-    seen = seen_by(found) if combined.pvalue <= 0.05 else ()
+    found = Found(predictions.names, p, observed, views, combined, level)
+    seen = seen_by(found)
     rows = rows_of(predictions, y, predictions.residuals(y))
     noticed = cautions_of(rows, results[0].null, clusters, clusters is None, draws.raised)
     return CombinedResult(
@@ -120,6 +121,7 @@ def classes_test(
         warnings=(*results[0].warnings, *of_few_rows(found), *of_impossible(found), *noticed),
         views=of_views,
         seen=seen,
+        level=level,
         message=message_of(found, seen),
         cannot_see=blind_spots(found, n_resamples, columns, clusters),
     )

@@ -8,13 +8,13 @@ import numpy as np
 from ..._lib.text import visible
 from ...resampling.clusters import Clusters
 from ...resampling.laws import law_of
-from ..combine import Combined
+from ..combine import USUAL_LEVEL, Combined, verdict
 from ..covariates import functions_of
 from .choose import ClassView
 from .features import KeptFeatures
 from .unlikely import Unlikely
 
-_LEVEL, _BACKED = 0.05, 0.01
+_BACKED = 0.01
 _MOST_NAMED = 3
 _FEWEST = 5.0  # expected targets of a class
 _IMPOSSIBLE = 1e-6
@@ -46,11 +46,12 @@ class Found:
     observed: np.ndarray  # (n,)
     views: tuple[ClassView, ...]
     combined: Combined
+    level: float
 
     @property
     def clear(self) -> list[int]:
-        """The views with evidence at the 5 % level, the clearest first."""
-        clear = np.flatnonzero(self.combined.adjusted <= _LEVEL)
+        """The views with evidence at this level, the clearest first."""
+        clear = np.flatnonzero(self.combined.adjusted <= self.level)
         return sorted(clear.tolist(), key=lambda k: -float(self.combined.sizes[k]))
 
     def rows(self, k: int) -> np.ndarray:
@@ -76,14 +77,14 @@ class Found:
 
 
 def seen_by(found: Found) -> tuple[str, ...]:
-    """Kinds of miscalibration with evidence at the 5 % level, the clearest first.
+    """Kinds of miscalibration with evidence at the level asked for, the clearest first.
 
     Views see each other's flaws: a temperature moves the slope of every class. So those of few features come first, and
     others count if they see something that these do not explain, and if the clearest one does not explain it either.
     """
     clear = [k for k in found.clear if found.views[k].sees != "any"]
     if not clear:
-        return ("any",)
+        return ("any",) if found.clear else ()
     kept: list[int] = []
     for k in sorted(clear, key=found.n_features):
         if all(_unexplained(found, k, known) for known in kept):
@@ -124,14 +125,12 @@ def _is_clear(features: np.ndarray, largest: bool) -> bool:
 
 def message_of(found: Found, seen: tuple[str, ...]) -> str:
     """The outcome of the test in one or two sentences."""
-    outcome = f"(p = {found.combined.pvalue:.3g}, n = {len(found.p)})"
+    outcome = verdict(found.combined.pvalue, len(found.p), found.level)
     if not seen:
-        return f"Calibration is not rejected {outcome}."
+        return f"{outcome}."
     names = {"classes": _biased(found), "covariates": _covariates(found)}
     also = ", ".join(_SHORT.get(kind, kind).format(**names) for kind in seen[1:])
-    return (
-        f"Calibration is rejected {outcome}: {_WORDS[seen[0]].format(**names)}.{f' Also seen: {also}.' if also else ''}"
-    )
+    return f"{outcome}: {_WORDS[seen[0]].format(**names)}.{f' Also seen: {also}.' if also else ''}"
 
 
 def of_few_rows(found: Found) -> tuple[str, ...]:
@@ -185,11 +184,11 @@ def blind_spots(
     """Sentences on what this test could not see with these predictions."""
     spots, n = [], len(found.p)
     least = 1.0 / (n_resamples + 1.0)
-    if least > _LEVEL:
+    if least > USUAL_LEVEL:
         spots.append(
             f"anything at the 5 % level: with n_resamples = {n_resamples}, no p-value can be below {least:.2g}."
         )
-    if clusters is not None and 2.0 ** (1 - n) > _LEVEL:
+    if clusters is not None and 2.0 ** (1 - n) > USUAL_LEVEL:
         spots.append(f"anything at the 5 % level: {n} rows have too few patterns of signs.")
     kept = [view.features for view in found.views if isinstance(view.features, KeptFeatures)]
     if any(np.any((each.kept == 0) & (each.features.units.squares > 0)) for each in kept) or (
