@@ -74,7 +74,13 @@ def correlated(rng: np.random.Generator, n: int, d: int, correlation: float, spr
 
 
 def wrong_in_part(
-    rng: np.random.Generator, n: int, d: int, bias: Any = 0.0, spread: Any = 1.0, gain: float = 0.0, claimed: float = 0.5
+    rng: np.random.Generator,
+    n: int,
+    d: int,
+    bias: Any = 0.0,
+    spread: Any = 1.0,
+    gain: float = 0.0,
+    claimed: float = 0.5,
 ) -> tuple[Any, np.ndarray]:
     """Errors of correlation .5 in all dimensions, with a bias and spreads in units of what is claimed."""
     matrix = np.full((d, d), claimed) + (1.0 - claimed) * np.eye(d)
@@ -247,8 +253,8 @@ def main() -> None:
         "# Words",
         "",
         f"`python benchmarks/words.py --repeats {given.repeats}`: of {given.repeats} data sets a case, how many are",
-        "rejected at the 5 % level, how many are clear (p <= .01), in how many of these the first word is right, and in",
-        "how many of these a word beside the first is false.",
+        "rejected at the 5 % level, how many are clear (p <= .01), in how many of these the first word is right, and",
+        "in how many of these a word beside the first is false.",
         "",
         "| case | n | right | rejected | clear | right first | share | other first words | false beside | which |",
         "|---|---|---|---|---|---|---|---|---|---|",
@@ -263,8 +269,8 @@ def main() -> None:
         print(line if right and true else f"{line} <-- ", flush=True)
     lines += [
         "",
-        f"{n_right} of {n_cases} cases are right in at least nine of ten clear data sets, and {n_true} have a false word",
-        "beside the first in at most one of ten.",
+        f"{n_right} of {n_cases} cases are right in at least nine of ten clear data sets, and {n_true} have a false",
+        "word beside the first in at most one of ten.",
     ]
     print(*lines[-2:])
     if not given.only:

@@ -29,6 +29,8 @@ from .views.naming import blind_spots, message_of, seen_by
 from .views.redraw import DrawsError
 from .views.view import as_views
 
+_SEED_OF_WORDS = 0
+
 
 def calibration_test(
     predictions: AnyPredictions | Categorical,
@@ -148,7 +150,7 @@ def calibration_test(
     >>> sc.calibration_test(sure, y, rng=0).seen
     ('over-confidence',)
     """
-    return tested_at(
+    return calibration_test_at(
         USUAL_LEVEL,
         predictions,
         y,
@@ -168,7 +170,7 @@ def calibration_test(
 
 
 @ignore_overflow
-def tested_at(
+def calibration_test_at(
     level: float,
     predictions: AnyPredictions | Categorical,
     y: Any,
@@ -226,7 +228,7 @@ def tested_at(
         failed, options, subject = error, replace(options, null=RandomSigns()), replace(subject, automatic=False)
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
-    seen = seen_by(judged, frame, partial(_judged_by_signs, subject, judged.used, options, generator), level)
+    seen = seen_by(judged, frame, partial(_judged_by_signs, subject, judged.used, options), level)
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
@@ -263,7 +265,7 @@ def tested_at(
 
 
 def _judged_by_signs(
-    subject: Subject, used: Sequence[View], options: ComputeOptions, rng: np.random.Generator, frame: ViewFrame
+    subject: Subject, used: Sequence[View], options: ComputeOptions, frame: ViewFrame
 ) -> Judged | None:
     """Return what views, as far as signs can judge them, see of other targets; signs have the width of these."""
     without_pairs = [view for view in used if view.sees != "any" and not view.noise]
@@ -271,7 +273,8 @@ def _judged_by_signs(
     if not views:
         return None
     other = replace(subject, frames={0.0: frame})
-    return judge(other, views, replace(options, null=RandomSigns()), rng, for_words=True)
+    same_signs = np.random.default_rng(_SEED_OF_WORDS)  # so that what is left by two kinds can be compared
+    return judge(other, views, replace(options, null=RandomSigns()), same_signs, for_words=True)
 
 
 def _rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:

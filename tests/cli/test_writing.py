@@ -24,7 +24,7 @@ def data(tmp_path):
 
 
 def refused_before_the_work(capsys, monkeypatch, data, report):
-    monkeypatch.setattr("scorecal.cli.test.tested_at", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr("scorecal.cli.test.calibration_test_at", lambda *_, **__: pytest.fail("the work began"))
     assert main(["test", str(data), *OPTIONS, "--report", str(report)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""

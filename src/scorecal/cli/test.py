@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._calibration_test import tested_at
+from .._calibration_test import calibration_test_at
 from .._lib.files import check_writable, write_whole
 from ..coordinates.normal_scores import in_normal_scores
 from ..coverage import expected_coverage
@@ -70,7 +70,7 @@ def _test(chosen: argparse.Namespace) -> int:
                 "rng": chosen.seed,
             }
             covariates = _with_times(given)
-            result = tested_at(
+            result = calibration_test_at(
                 chosen.alpha, predictions, y, estimator=estimator, null=chosen.null, covariates=covariates, **shared
             )
             noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._calibration_test import tested_at
+from .._calibration_test import calibration_test_at
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
 from ..predictions import Categorical
@@ -54,7 +54,7 @@ def diagnose_classes(
     columns = {} if covariates is None else dict(as_covariates(covariates, n))
     if result is None:
         shared = {"groups": groups, "horizon": horizon, "covariates": columns or None, "rng": rng}
-        result = tested_at(alpha, predictions, y, n_resamples=n_resamples, **shared)
+        result = calibration_test_at(alpha, predictions, y, n_resamples=n_resamples, **shared)
     else:
         check_same_rows(result, n, clusters)
     units = Units(n) if clusters is None or clusters.n_clusters == n else Units(clusters.n_clusters, clusters.labels)

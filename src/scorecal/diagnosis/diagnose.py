@@ -6,7 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from .._calibration_test import tested_at
+from .._calibration_test import calibration_test_at
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
 from ..coordinates.normal_scores import are_coarse, in_normal_scores
@@ -196,7 +196,7 @@ def diagnose(
     clusters, units = units_of(given_clusters, found)
     partitions = partitions_of(divided, n, warn=covariates is not None, clusters=clusters)
     if result is None:
-        result = tested_at(
+        result = calibration_test_at(
             alpha,
             given_predictions,
             given_y,

@@ -24,7 +24,7 @@ _OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which ar
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE = 3.0  # standard errors
 _FAR = 2.0
-_CLEARLY_LESS = 2.0 / 3.0
+_CLEARLY_LESS = 0.6
 _FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
 _WORDS = {
@@ -66,7 +66,7 @@ def seen_by(
         return tuple(sizes)
     clearest = max(sizes, key=sizes.__getitem__)
     seen = [clearest]
-    if len(sizes) > 1 or evidence.left(seen, level):
+    if evidence.amount_without(clearest) > 0.0 and (len(sizes) > 1 or evidence.left(seen, level)):
         best = min(_simpler(sizes, frame), key=evidence.amount_without)
         if evidence.amount_without(best) < _CLEARLY_LESS * min(map(evidence.amount_without, (clearest, None))):
             seen = [best]
