@@ -8,8 +8,6 @@ import pytest
 import scorecal as sc
 from scorecal.experiments import flawed
 from scorecal.experiments.power.grid import situations
-from scorecal.views.frame import frame_of
-from scorecal.views.second_moments import spread_in
 
 
 def test_a_far_target_does_not_hide_a_bias():
@@ -57,17 +55,6 @@ def test_words_are_right_in_clear_cases(n, dims, repeats):
     n_clear, n_flawed = right + wrong.total(), repeats * len(flaws)
     assert n_clear >= n_flawed * (1 / 3 if n == 100 else 3 / 5)  # enough to judge by
     assert right >= 0.9 * (right + wrong.total()), wrong
-
-
-@pytest.mark.parametrize(
-    ("kind", "size", "ratio"), [("scale", 0.8, 1 / 0.8**2), ("correlation", 0.3, 1.0), ("none", 0.0, 1.0)]
-)
-def test_second_moments_in_units_of_single_dimensions(kind, size, ratio):
-    """Right under a wrong correlation, which alone makes them differ from the whitened ones; 4000 rows."""
-    predictions, y = flawed(4000, 3, kind, size, rng=0)
-    spread = spread_in(frame_of(predictions, y, 0.0), "whitened")
-    assert spread.marginal_ratio == pytest.approx(ratio, rel=0.06)
-    assert abs(spread.joint) > 6.0 if kind == "correlation" else abs(spread.joint) < 3.5
 
 
 def test_a_wrong_correlation_of_many_dimensions_is_not_taken_for_spread():

@@ -196,6 +196,63 @@ def test_a_bias_and_a_spread_that_both_depend_on_the_prediction():
     assert "a bias and a wrong spread that depend on the prediction" in result.message
 
 
+def wrong_in_part(spread=1.0, bias=0.0, claimed=0.5, dim=3, n=300):
+    """Errors of correlation .5 in all dimensions, with spreads and a bias in units of what is claimed."""
+
+    def draw(rng):
+        right, matrix = (np.full((dim, dim), rho) + (1.0 - rho) * np.eye(dim) for rho in (0.5, claimed))
+        mean = rng.normal(size=(n, dim))
+        errors = rng.normal(size=(n, dim)) @ np.linalg.cholesky(right).T
+        return sc.Gaussian(mean, covariance=np.tile(matrix, (n, 1, 1))), mean + bias + spread * errors
+
+    return draw
+
+
+def scores_alone(draw):
+    def drawn(rng):
+        predictions, y = draw(rng)
+        base = 2.0 * np.random.default_rng(0).normal(size=(30, predictions.dim))
+        at_base = np.moveaxis(predictions.score(np.tile(base[:, None, :], (1, len(y), 1))), 0, 1)
+        return sc.Scores(predictions.score(y), at_base, base), y
+
+    return drawn
+
+
+ALONE = {
+    "one spread too small": (wrong_in_part(spread=np.array([1.6, 1.0, 1.0])), "over-confidence"),
+    "one spread too large": (wrong_in_part(spread=np.array([1.0 / 1.6, 1.0, 1.0])), "under-confidence"),
+    "one mean": (wrong_in_part(bias=np.array([0.5, 0.0, 0.0])), "bias"),
+    "all spreads": (wrong_in_part(spread=1.25), "over-confidence"),
+    "correlation": (wrong_in_part(claimed=0.0), "correlation"),
+    "one spread, scores alone": (scores_alone(wrong_in_part(spread=np.array([1.6, 1.0, 1.0]))), "over-confidence"),
+    "spread that depends on the prediction": (flaw(flawed, n=600, dim=3, flaw="spread wave", size=0.4), "dependence"),
+    "bias that depends on the prediction": (flaw(flawed, n=600, dim=3, flaw="bias wave", size=0.8), "dependence"),
+    "skewed predictions, spread": (flaw(skewed, n=1000, dim=3, flaw="scale", size=0.85), "over-confidence"),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_nothing_is_named_beside_the_one_flaw(name):
+    """One spread of three made a wrong correlation and shape "seen" in every data set; with 3, one may err."""
+    draw, kind = ALONE[name]
+    seen = [sc.calibration_test(*draw(np.random.default_rng(seed)), n_resamples=99, rng=seed).seen for seed in range(3)]
+    assert seen.count((kind,)) >= 2, seen
+
+
+@pytest.mark.parametrize(
+    ("flaws", "kinds"),
+    [
+        ({"spread": np.array([1.6, 1.0, 1.0]), "claimed": 0.0}, {"over-confidence", "correlation"}),
+        ({"bias": 0.5, "claimed": 0.9}, {"bias", "correlation"}),
+        ({"bias": 0.5, "spread": 0.6}, {"bias", "under-confidence"}),
+    ],
+)
+def test_two_flaws_are_both_named(flaws, kinds):
+    for seed in range(2):
+        predictions, y = wrong_in_part(**flaws)(np.random.default_rng(seed))
+        assert set(sc.calibration_test(predictions, y, n_resamples=99, rng=seed).seen) == kinds
+
+
 @pytest.mark.parametrize("count", [1, 3, 5])
 @pytest.mark.parametrize("dim", [1, 3])
 def test_outliers_by_signs(count, dim):
