@@ -228,7 +228,9 @@ def calibration_test_at(
         failed, options, subject = error, replace(options, null=RandomSigns()), replace(subject, automatic=False)
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
-    seen = seen_by(judged, frame, partial(_judged_by_signs, subject, judged.used, options), level)
+    seen = seen_by(
+        judged, frame, partial(_judged_by_signs, subject, judged.used, options), level, in_ranks=form is not predictions
+    )
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few

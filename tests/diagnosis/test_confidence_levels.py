@@ -44,6 +44,6 @@ def test_verdict_words_and_sizes_agree(draw):
 def test_a_given_result_keeps_the_level_of_its_words():
     predictions, y = biased(0)
     result = sc.calibration_test(predictions, y, rng=0)
-    assert (result.level, result.seen) == (0.05, ())
-    found = sc.diagnose(predictions, y, result=result, covariates={}, confidence_level=1.0 - result.pvalue, rng=0)
-    assert f"At level {result.pvalue:g} it is rejected." in found.message
+    assert (result.level, result.seen) == (0.05, ("bias",))
+    found = sc.diagnose(predictions, y, result=result, covariates={}, confidence_level=1.0 - result.pvalue / 2, rng=0)
+    assert f"At level {result.pvalue / 2:g} it is not rejected." in found.message

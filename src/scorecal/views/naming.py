@@ -24,7 +24,7 @@ _OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which ar
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE = 3.0  # standard errors
 _FAR = 2.0
-_CLEARLY_LESS = 0.6
+_CLEARLY_LESS, _HALF = 2.0 / 3.0, 0.5  # of the evidence; the latter where views did not see the kind
 _FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
 _WORDS = {
@@ -52,13 +52,13 @@ _SHORT = {
 
 
 def seen_by(
-    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float
+    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float, *, in_ranks: bool
 ) -> tuple[str, ...]:
     """Kinds of miscalibration with evidence at this level, that of the best explanation first.
 
     One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
-    is left. First comes the clearest kind, unless without another there is clearly less evidence left; then the
-    clearest kinds that are left.
+    is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
+    less evidence is left of any. Then come the clearest kinds that are left.
     """
     evidence = _Evidence(ask, frame, far_rows_in(frame))
     sizes = _sizes(judged, frame, evidence.far, level)
@@ -68,9 +68,12 @@ def seen_by(
     seen = [clearest]
     if evidence.amount_without(clearest) > 0.0 and (len(sizes) > 1 or evidence.left(seen, level)):
         best = min(_simpler(sizes, frame), key=evidence.amount_without)
-        if evidence.amount_without(best) < _CLEARLY_LESS * min(map(evidence.amount_without, (clearest, None))):
+        most = (_CLEARLY_LESS if best in sizes else _HALF) * min(map(evidence.amount_without, (clearest, None)))
+        if evidence.amount_without(best) < most and clearest not in evidence.left([best], level):
             seen = [best]
     families = {*map(_family, sizes)}
+    if in_ranks and seen != ["shape"]:  # a wrong location or spread makes the shape of normal scores wrong
+        families.discard("shape")
     while seen[-1] != "modes":
         found = evidence.left(seen, _OF_SECOND * level)
         left = {kind: size for kind, size in found.items() if _family(kind) in families - {*map(_family, seen)}}
