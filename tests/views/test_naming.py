@@ -196,14 +196,14 @@ def test_a_bias_and_a_spread_that_both_depend_on_the_prediction():
     assert "a bias and a wrong spread that depend on the prediction" in result.message
 
 
-def wrong_in_part(spread=1.0, bias=0.0, claimed=0.5, dim=3, n=300):
+def wrong_in_part(spread=1.0, bias=0.0, gain=0.0, claimed=0.5, dim=3, n=300):
     """Errors of correlation .5 in all dimensions, with spreads and a bias in units of what is claimed."""
 
     def draw(rng):
         right, matrix = (np.full((dim, dim), rho) + (1.0 - rho) * np.eye(dim) for rho in (0.5, claimed))
         mean = rng.normal(size=(n, dim))
         errors = rng.normal(size=(n, dim)) @ np.linalg.cholesky(right).T
-        return sc.Gaussian(mean, covariance=np.tile(matrix, (n, 1, 1))), mean + bias + spread * errors
+        return sc.Gaussian(mean, covariance=np.tile(matrix, (n, 1, 1))), mean + bias + gain * mean + spread * errors
 
     return draw
 
@@ -245,6 +245,7 @@ def test_nothing_is_named_beside_the_one_flaw(name):
         ({"spread": np.array([1.6, 1.0, 1.0]), "claimed": 0.0}, {"over-confidence", "correlation"}),
         ({"bias": 0.5, "claimed": 0.9}, {"bias", "correlation"}),
         ({"bias": 0.5, "spread": 0.6}, {"bias", "under-confidence"}),
+        ({"gain": 0.25, "spread": np.array([1.8, 1.0, 1.0])}, {"dependence", "over-confidence"}),  # tails look heavy
     ],
 )
 def test_two_flaws_are_both_named(flaws, kinds):

@@ -58,7 +58,8 @@ def seen_by(
 
     One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
     is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
-    less evidence is left of any. Then come the clearest kinds that are left.
+    less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
+    must be seen without all others.
     """
     evidence = _Evidence(ask, frame, far_rows_in(frame))
     sizes = _sizes(judged, frame, evidence.far, level)
@@ -80,7 +81,8 @@ def seen_by(
         if not left:
             break
         seen.append(max(left, key=left.__getitem__))
-    return tuple(seen)
+    others = [kind for kind in seen if kind != "shape"]
+    return tuple(seen if not others or "shape" in evidence.left(others, level) else others)
 
 
 def _family(kind: str) -> str:
