@@ -8,11 +8,9 @@ from scorecal.experiments import flawed, modes, skewed
 from scorecal.views.frame import frame_of
 from scorecal.views.taken_out import spread_too_much, without
 
-NONE = np.zeros(400, dtype=bool)
 
-
-def left(predictions, y, *kinds, far=NONE):
-    return without(frame_of(predictions, y, 0.0), kinds, far)
+def left(predictions, y, *kinds):
+    return without(frame_of(predictions, y, 0.0), kinds)
 
 
 @pytest.mark.parametrize("as_scores", [False, True])
@@ -66,7 +64,7 @@ def test_what_depends_on_the_prediction(flaw):
     location = predictions.mean[:, 0]
     for function in (np.sign(location), location, np.cos(3.6 * location)):
         clear = []
-        for frame in (frame_of(predictions, y, 0.0), left(predictions, y, "dependence", far=np.zeros(2000, bool))):
+        for frame in (frame_of(predictions, y, 0.0), left(predictions, y, "dependence")):
             u = frame.marginal[0][0, :, 0]
             products = [(function - function.mean()) * (v - v.mean()) for v in (u, u**2)]
             clear.append(max(abs(v.mean()) / v.std() * 2000**0.5 for v in products))
@@ -78,7 +76,7 @@ def test_outliers_are_pulled_in():
     mean = rng.normal(size=(400, 1))
     y = mean + rng.normal(size=(400, 1))
     y[3] = -999.0
-    moved = left(sc.Gaussian(mean, 1.0), y, "outliers", far=np.arange(400) == 3).targets[0]
+    moved = left(sc.Gaussian(mean, 1.0), y, "outliers").targets[0]
     assert -1.5 < (moved - mean)[3, 0] < -0.3
     np.testing.assert_allclose(np.delete(moved, 3), np.delete(y, 3))
 
@@ -93,3 +91,23 @@ def test_covariates_and_errors_before():
         error[k] = 0.6 * error[k - 1] + 0.8 * rng.normal()
     seen = sc.calibration_test(sc.Gaussian(mean, 1.0), mean + error, horizon=1, rng=0).seen
     assert seen == ("serial",)
+
+
+def test_scores_that_are_known_nowhere_else():
+    """Nothing can be taken out where a model answers at its own targets only; the clearest kind is named alone."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(120, 1))
+    y = mean + 0.6 + rng.normal(size=(120, 1))
+
+    def score(points):
+        if points.shape == y.shape and not np.array_equal(points, y):
+            raise ValueError("outside the prior")
+        return mean - points
+
+    assert sc.calibration_test(sc.ScoreFunction(score, 120, 1), y, null="signs", rng=0).seen == ("bias",)
+
+
+def test_scores_that_overflow_far_from_targets():
+    """Those of Gumbel predictions in ten dimensions, when whitened targets are turned."""
+    predictions, y = skewed(200, 10, "location", 0.2, rng=np.random.default_rng([2, 200]))
+    assert sc.calibration_test(predictions, y, n_resamples=99, rng=0).seen == ("bias",)

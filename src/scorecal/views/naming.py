@@ -61,10 +61,10 @@ def seen_by(
     less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
     must be seen without all others.
     """
-    evidence = _Evidence(ask, frame, far_rows_in(frame))
-    sizes = _sizes(judged, frame, evidence.far, level)
-    if len(sizes) == 0 or "any" in sizes:
-        return tuple(sizes)
+    evidence = _Evidence(ask, frame)
+    sizes = _sizes(judged, frame, level)
+    if len(sizes) == 0 or "any" in sizes or all(view.coordinates == "natural" for view in judged.used):
+        return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))  # without units nothing can be taken out
     clearest = max(sizes, key=sizes.__getitem__)
     seen = [clearest]
     if evidence.amount_without(clearest) > 0.0 and (len(sizes) > 1 or evidence.left(seen, level)):
@@ -96,25 +96,30 @@ class _Evidence:
 
     ask: Callable[[ViewFrame], Judged | None]
     frame: ViewFrame
-    far: FarRows
     known: dict[tuple[str, ...], tuple[Judged | None, ViewFrame]] = field(default_factory=dict)
 
     def without(self, kinds: Sequence[str]) -> tuple[Judged | None, ViewFrame]:
+        """The judgement of what is left without these kinds, or None where models do not answer, and the targets."""
         key = tuple(kinds)
         if key not in self.known:
-            frame = without(self.frame, key, self.far.far)
-            self.known[key] = self.ask(frame), frame
+            try:
+                frame = without(self.frame, key)
+                self.known[key] = self.ask(frame), frame
+            except (ArithmeticError, RuntimeError, TypeError, ValueError):  # scores far from a model's own targets
+                self.known[key] = None, self.frame
         return self.known[key]
 
     def amount_without(self, kind: str | None) -> float:
         """Minus the log10 of the smallest p-value of a view that is left without this kind, beyond that of chance."""
         judged, _ = self.without([] if kind is None else [kind])
-        return 0.0 if judged is None else max(0.0, judged.combined.statistic - float(np.median(judged.combined.null)))
+        return (
+            np.inf if judged is None else max(0.0, judged.combined.statistic - float(np.median(judged.combined.null)))
+        )
 
     def left(self, kinds: Sequence[str], level: float) -> dict[str, float]:
         """Kinds that are left without these, and how clear they are."""
         judged, frame = self.without(kinds)
-        return {} if judged is None else _sizes(judged, frame, far_rows_in(frame), level)
+        return {} if judged is None else _sizes(judged, frame, level)
 
 
 def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
@@ -127,13 +132,13 @@ def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
     return kinds
 
 
-def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict[str, float]:
+def _sizes(judged: Judged, frame: ViewFrame, level: float) -> dict[str, float]:
     """Kinds that views see, and how clear they are, in standard errors."""
     clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= level]
     if not clear:
         return {}
-    far_seen = far if any(judged.used[k].sees == "outliers" for k in clear) else None
-    outliers = far_seen.far if far_seen is not None and far_seen.are_outliers else None
+    far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
+    outliers = far.far if far is not None and far.are_outliers else None
     spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
     sizes: dict[str, float] = {}
     for k in clear:
@@ -144,7 +149,7 @@ def _sizes(judged: Judged, frame: ViewFrame, far: FarRows, level: float) -> dict
             kind = _kind(view, size, spread[view.coordinates])
         sizes[kind] = max(size, sizes.get(kind, 0.0))
     if "outliers" in sizes:
-        sizes = _outliers_or_shape(sizes, far_seen)
+        sizes = _outliers_or_shape(sizes, far)
     if len(sizes) > 1:
         sizes.pop("any", None)
     if {"over-confidence", "under-confidence"} <= sizes.keys():

@@ -14,6 +14,7 @@ from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
 from .._lib.linalg import times
 from ..predictions import Gaussian, GaussianMixture, Scores, evaluate_score
 from .components import separated
+from .far_rows import far_rows_in
 from .frame import ViewFrame
 
 _ROUNDS, _MORE_ROUNDS = 6, 10  # of Fisher scoring; the latter where predictions are not Gaussian
@@ -31,10 +32,10 @@ class _Units(NamedTuple):
     t: np.ndarray
 
 
-def without(frame: ViewFrame, kinds: Sequence[str], far: np.ndarray) -> ViewFrame:
+def without(frame: ViewFrame, kinds: Sequence[str]) -> ViewFrame:
     """Return the frame of targets without the flaws of these kinds, as far as it is known how to take them out."""
     if "outliers" in kinds:
-        frame = _pulled_in(frame, far)
+        frame = _pulled_in(frame)
     for _ in range(_ROUNDS if _is_linear(frame) else _MORE_ROUNDS):
         for kind in kinds:
             if kind == "bias":
@@ -54,10 +55,10 @@ def spread_too_much(frame: ViewFrame) -> bool:
     return bool(np.mean(_kept(frame, units.u * units.t)) < -1.0)
 
 
-def _pulled_in(frame: ViewFrame, far: np.ndarray) -> ViewFrame:
+def _pulled_in(frame: ViewFrame) -> ViewFrame:
     """The frame with far targets at a typical distance from their predictions, on the same side."""
     length = np.sqrt(np.mean(np.sum(to_numpy(frame.whitened[0]).astype(np.float64) ** 2, axis=2), axis=0))
-    factor = np.where(far, np.median(length) / np.maximum(length, np.finfo(float).tiny), 1.0)
+    factor = np.where(far_rows_in(frame).far, np.median(length) / np.maximum(length, np.finfo(float).tiny), 1.0)
     units = _whole(frame)
     return _moved(frame, units, units.u * factor[:, None])
 
