@@ -189,16 +189,17 @@ def calibration_test_at(
     rng: Any = None,
 ) -> CombinedResult:
     """Return the outcome of `calibration_test`, with what is seen at this level."""
+    given, given_y = predictions, y
     if views is None and coordinates is None:  # those of a user may need arrays of JAX
         predictions, y = on_host(predictions, y)
     if isinstance(predictions, Categorical):
         as_options(estimator, null, memory, workers, precision)
         refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}
-        shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "rng": rng, "refused": refused}
-        return classes_test(predictions, y, level=level, n_resamples=n_resamples, null=null, **shared)
+        shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "precision": precision, "rng": rng}
+        return classes_test(predictions, y, level=level, n_resamples=n_resamples, null=null, refused=refused, **shared)
     check_count("n_resamples", n_resamples)
     options, generator = as_options(estimator, null, memory, workers, precision), as_generator(rng)
-    form, given_y = predictions, y
+    form = predictions
     predictions, y = in_normal_scores(form, y, generator)
     frame = frame_of(predictions, y, 0.0, coordinates)
     n = frame.reference.shape[0]
@@ -237,8 +238,8 @@ def calibration_test_at(
     rows = _rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
     noticed = cautions_of(rows, judged.null, options.clusters, can_draw, judged.draws.raised)
-    if hasattr(form, "cautions"):
-        noticed = (*form.cautions(as_numbers(given_y, n, form.dim)), *noticed)
+    if hasattr(given, "cautions"):
+        noticed = (*given.cautions(as_numbers(given_y, n, form.dim)), *noticed)
     if failed is not None:
         why = f"Random signs were used, because targets drawn from the predictions could not be judged: {failed}"
         noticed = (why, *noticed)
@@ -262,7 +263,7 @@ def calibration_test_at(
         level=level,
         message=message_of(judged, n, seen, level),
         cannot_see=(
-            *getattr(form, "cannot_see", ()),
+            *getattr(given, "cannot_see", ()),
             *blind_spots(predictions, judged.used, frame, judged.draws, judged.null),
         ),
     )

@@ -15,7 +15,6 @@ from .parallel.progress import progress
 from .predictions import Samplable, drawn_targets
 from .resampling import ComputeOptions, null_distributions, u_statistics
 from .resampling.laws import Law
-from .resampling.signs import dtype_of_signs
 from .results import CalibrationResult, calibration_result, check_overflow
 
 
@@ -90,12 +89,11 @@ def infer_all(
     statistics, draws, contributions = (
         to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
     )
-    by_signs = totals.null_name != "simulate"
-    dtype = dtype_of_signs(reference, options.precision, reference.dtype) if by_signs else reference.dtype
-    precision = float(array_namespace(reference).finfo(dtype).eps)
+    own = float(array_namespace(reference).finfo(reference.dtype).eps)
+    precisions = [max(own, each) for each in totals.precisions or [own] * len(used)]
     results = [
         calibration_result(
-            float(statistics[v]), draws[v], contributions[v], names, precision, totals.null_name, options.clusters
+            float(statistics[v]), draws[v], contributions[v], names, precisions[v], totals.null_name, options.clusters
         )
         for v, names in enumerate(used)
     ]

@@ -61,13 +61,42 @@ def test_models_keep_what_they_can_do():
 
 def test_log_densities_have_no_draws():
     given = sc.LogDensity(lambda y, x: -0.5 * jnp.sum((y - x) ** 2), jnp.asarray(MEAN), dim=2)
-    moved, _ = on_host(given, Y)
+    moved, _ = on_host(given, jnp.asarray(Y))
     assert not isinstance(moved, Samplable)
-    assert sc.calibration_test(given, Y, n_resamples=19, rng=0).n == N
+    assert sc.calibration_test(given, jnp.asarray(Y), n_resamples=19, rng=0).n == N
+
+
+def test_half_precision_counts_as_float32():
+    short = jnp.asarray(MEAN, dtype=jnp.bfloat16), jnp.asarray(Y, dtype=jnp.bfloat16)
+    found = sc.calibration_test(sc.Gaussian(short[0], 1.0), short[1], n_resamples=19, rng=0)
+    wide = [np.asarray(part.astype(jnp.float32)) for part in short]
+    assert found.statistic == sc.calibration_test(sc.Gaussian(wide[0], 1.0), wide[1], n_resamples=19, rng=0).statistic
+
+
+def test_classes_of_a_user_keep_what_they_say():
+    class Shifted(sc.Gaussian):
+        def __init__(self, mean):
+            super().__init__(mean + 1.0, 1.0)
+
+    class Model:
+        n, dim, cannot_see = N, 2, ("the sea",)
+
+        def score(self, y):
+            assert isinstance(y, jax.Array)
+            return jnp.asarray(MEAN) - y
+
+        def cautions(self, y):
+            return ("Mind the step.",)
+
+    assert sc.calibration_test(Shifted(jnp.asarray(MEAN)), jnp.asarray(Y), n_resamples=19, rng=0).n == N
+    found = sc.calibration_test(Model(), jnp.asarray(Y), n_resamples=19, rng=0)
+    assert "the sea" in found.cannot_see
+    assert "Mind the step." in found.warnings
 
 
 def test_others_are_left_as_they_are():
-    plain = sc.Gaussian(MEAN, SCALE)
+    plain, in_jax = sc.Gaussian(MEAN, SCALE), sc.Gaussian(jnp.asarray(MEAN), 1.0)
+    assert on_host(in_jax, Y)[0] is in_jax  # other functions refuse a mixture of libraries
     assert on_host(plain, Y) == (plain, Y)
     members = sc.from_samples(RNG.normal(size=(N, 5)))
     y = jnp.asarray(Y[:, 0])

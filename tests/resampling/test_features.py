@@ -7,7 +7,8 @@ from skewness import corrected, numbers_with
 
 import scorecal as sc
 from scorecal.pairwise import Features, Units
-from scorecal.resampling import u_statistics
+from scorecal.resampling import ComputeOptions, RandomSigns, u_statistics
+from scorecal.resampling.clusters import clusters_of
 from scorecal.resampling.features import normalised, statistic_of_sums
 
 
@@ -116,3 +117,39 @@ def test_data_are_treated_as_draws_are(largest):
     p = found.laws[0].log_pvalues(of_sums)
     one = stats.chi2(1).logsf(np.max(squared / units.squares[:3]))
     assert not largest or p[0] == pytest.approx(np.log(-np.expm1(3.0 * np.log1p(-np.exp(one)))))
+
+
+def test_one_huge_row_does_not_make_draws_equal():
+    """Draws that are corrected for skewness are then a large constant plus small differences."""
+    rng = np.random.default_rng(0)
+    f = 1.0 + 0.1 * rng.standard_normal((300, 1))
+    f[0] = 1e8
+    signs = RandomSigns().draw(300, 999, rng)
+    features = [Features(lambda rows: f[rows], unskewed=True)]
+    full, mixed = (
+        u_statistics(features, f, signs, options=ComputeOptions(precision=precision), tile=64)
+        for precision in ("full", "mixed")
+    )
+    np.testing.assert_array_equal(mixed.null, full.null)
+    assert mixed.precisions == full.precisions
+    assert len(np.unique(mixed.null)) > 900
+
+
+@pytest.mark.parametrize("arguments", [{}, {"horizon": 3}])
+def test_a_feature_that_is_zero_is_never_the_largest(arguments):
+    rng = np.random.default_rng(0)
+    clusters = clusters_of(None, arguments.get("horizon"), 90)
+    signs = RandomSigns().draw(90 if clusters is None else clusters.n_clusters, 9, rng)
+    for _ in range(20):
+        f = rng.standard_normal((90, 1))
+        alone, beside = (
+            u_statistics(
+                [Features(lambda rows, each=each: each[rows], largest=True)],
+                f,
+                signs,
+                options=ComputeOptions(clusters=clusters),
+            )
+            for each in (f, np.concatenate([np.zeros((90, 1)), f], axis=1))
+        )
+        np.testing.assert_allclose(beside.null, alone.null)
+        np.testing.assert_allclose(beside.contributions, alone.contributions)

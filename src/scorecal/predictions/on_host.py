@@ -1,9 +1,9 @@
 """Predictions in JAX on a CPU, and their targets, in NumPy, which needs no seconds to compile every small step."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from array_api_compat import is_jax_array
+from array_api_compat import is_array_api_obj, is_jax_array
 
 from .._lib.arrays import Array, has_values, to_numpy
 from .capabilities import (
@@ -22,12 +22,12 @@ from .capabilities import (
 from .categorical import Categorical
 from .gaussian import Gaussian
 from .mixture import GaussianMixture
-from .protocol import Predictions, held_array
+from .protocol import Predictions
 from .scores import Scores
 from .supports import Box
 
-_CLOSED_FORMS = Gaussian | GaussianMixture | Categorical | Scores
-_OF_THEIR_OWN = Noisable | Noised | HasComponents | HasCdf | Rankable
+_CLOSED_FORMS = (Gaussian, GaussianMixture, Categorical, Scores)
+_OF_THEIR_OWN = Noisable | Noised | HasComponents | HasCdf | Rankable | Gaussian | Categorical | Scores
 
 
 def on_host(predictions: Any, y: Any) -> tuple[Any, Any]:
@@ -35,18 +35,28 @@ def on_host(predictions: Any, y: Any) -> tuple[Any, Any]:
 
     Models are still evaluated in JAX. Arrays are not copied; while JAX is tracing they are left as they are.
     """
-    if not any(_is_on_cpu(each) for each in (held_array(predictions), y)):
+    arrays = [each for each in (*_arrays_of(predictions), y) if is_array_api_obj(each)]
+    if not arrays or not all(map(_is_on_cpu, arrays)):
         return predictions, y
     moved = _moved(predictions)
-    return (predictions, y) if moved is None else (moved, to_numpy(y) if is_jax_array(y) else y)
+    return (predictions, y) if moved is None else (moved, _on_host(y) if is_jax_array(y) else y)
+
+
+def _arrays_of(held: Any) -> list[Any]:
+    return [getattr(held, field.name) for field in fields(held)] if is_dataclass(held) else []
 
 
 def _is_on_cpu(array: Any) -> bool:
     return is_jax_array(array) and has_values(array) and all(each.platform == "cpu" for each in array.devices())
 
 
+def _on_host(array: Array) -> Array:
+    """NumPy has no bfloat16; half precision counts as float32."""
+    return to_numpy(array.astype("float32") if array.dtype == "bfloat16" else array)
+
+
 def _moved(predictions: Any) -> Any:
-    if isinstance(predictions, _CLOSED_FORMS):
+    if type(predictions) in _CLOSED_FORMS:
         return _with_arrays_on_host(predictions)
     if isinstance(predictions, _OF_THEIR_OWN) or not isinstance(predictions, Predictions):
         return None
@@ -56,7 +66,7 @@ def _moved(predictions: Any) -> Any:
 
 def _with_arrays_on_host(held: Any) -> Any:
     found = {field.name: getattr(held, field.name) for field in fields(held)}
-    return replace(held, **{name: to_numpy(value) for name, value in found.items() if is_jax_array(value)})
+    return replace(held, **{name: _on_host(value) for name, value in found.items() if is_jax_array(value)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

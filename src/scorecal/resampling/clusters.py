@@ -26,8 +26,8 @@ class Clusters:
 
     `labels` (n,) are the clusters of the rows, integers from 0. `ordered` says that rows are in time order, within each
     of the `series` (n,), integers from 0, or all in one series where these are None; and `horizon` how many rows ahead
-    these are forecasts. `times` (n,), where it is more than one, are their places in time: rows that overlap, and none
-    of different series, have times less than `horizon` apart.
+    these are forecasts. `times` (n,), where it is more than one, are their places in time: rows of different blocks
+    that overlap, and none of different series, have times less than `horizon` apart.
     """
 
     labels: np.ndarray
@@ -38,11 +38,10 @@ class Clusters:
     times: np.ndarray | None = None
 
     def within(self, rows: np.ndarray) -> "Clusters":
-        """Return the clusters of some of the rows."""
+        """Return the clusters of some of the rows, without their times."""
         labels = _by_appearance(self.labels[rows])
         series = None if self.series is None else _by_appearance(self.series[rows])
-        times = None if self.times is None else self.times[rows]
-        return Clusters(labels, int(labels.max()) + 1, self.ordered, series, self.horizon, times)
+        return Clusters(labels, int(labels.max()) + 1, self.ordered, series, self.horizon)
 
     @property
     def least_pvalue(self) -> float:
@@ -99,7 +98,8 @@ def clusters_of(groups: Any, horizon: Any, n: int) -> Clusters | None:
     one = np.zeros(n, dtype=np.int64) if series is None else series
     place, sizes = _places(one), np.bincount(one)
     labels = _blocks(one, place, sizes, min(length, n))
-    times = place + (np.cumsum(sizes + horizon) - sizes)[one]
+    gap = min(int(horizon), int(sizes.max()))
+    times = place + (np.cumsum(sizes + gap) - sizes)[one]
     return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series, horizon=int(horizon), times=times)
 
 

@@ -7,27 +7,55 @@ the latter: the sum over the near pairs of an edge is sum_p f_p.(g_1 + ... + g_p
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, device_of
-from .._lib.linalg import add_by_label
 from .clusters import Clusters
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges between blocks, and the rows next to them.
+    """Edges between blocks, in the order in which the last of their rows come in the table.
 
-    `rows` (m,) are these rows, in the order of the table; `before` and `after` (edges, h - 1) are places among them,
-    in time order, and m where a row is missing. `blocks` (2, edges) are the clusters on both sides of each edge.
+    `before` and `after` (edges, h - 1) are the rows on both sides, in time order, and `blocks` (2, edges) the clusters.
     """
 
-    rows: np.ndarray
     before: np.ndarray
     after: np.ndarray
     blocks: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Across:
+    """Features of the rows at some of the edges, `before` and `after`, each (edges, h - 1, q)."""
+
+    edges: slice
+    before: Array
+    after: Array
+
+    def sums(self) -> Array:
+        """Return the sums of f_i f_j over the near pairs of each edge, (edges, q)."""
+        total = found = array_namespace(self.after).zeros_like(self.after[:, 0, :])
+        for p in range(self.after.shape[1]):
+            total = total + self.after[:, p, :]
+            found = found + self.before[:, p, :] * total
+        return found
+
+    def contributions(self, scales: Array) -> tuple[Array, Array]:
+        """Return the sums of f_i.f_j over the rows that are near to each row, with a scale for each feature."""
+        xp, near = array_namespace(self.after), range(self.after.shape[1])
+        total = other = xp.zeros_like(self.after[:, 0, :])
+        before, after = [], []
+        for p in near:
+            total = total + self.after[:, p, :]
+            before.append(xp.sum(self.before[:, p, :] * total * scales, axis=1))
+        for p in reversed(near):
+            other = other + self.before[:, p, :]
+            after.append(xp.sum(self.after[:, p, :] * other * scales, axis=1))
+        return xp.stack(before, axis=1), xp.stack(after[::-1], axis=1)
 
 
 def edges_of(clusters: Clusters) -> Edges | None:
@@ -35,48 +63,37 @@ def edges_of(clusters: Clusters) -> Edges | None:
     times, near = clusters.times, clusters.horizon - 1
     if times is None:
         return None
-    start = np.full(clusters.n_clusters, np.iinfo(np.int64).max)
-    end = np.full(clusters.n_clusters, -1)
-    np.minimum.at(start, clusters.labels, times)
-    np.maximum.at(end, clusters.labels, times)
-    order = np.argsort(start)
-    meet = start[order[1:]] - end[order[:-1]] <= near
-    blocks = np.stack([order[:-1][meet], order[1:][meet]])
-    if not blocks.shape[1]:
+    order = np.argsort(times)
+    at = np.flatnonzero((np.diff(clusters.labels[order]) != 0) & (np.diff(times[order]) == 1)) + 1
+    if not len(at):
         return None
-    rows: list[np.ndarray] = []
-    for side, first in ((0, start[blocks[1]] - near), (1, start[blocks[1]])):
-        edge_of = np.full(clusters.n_clusters, -1)
-        edge_of[blocks[side]] = np.arange(blocks.shape[1])
-        edge = edge_of[clusters.labels]
-        place = times - first[edge]
-        here = np.flatnonzero((edge >= 0) & (place >= 0) & (place < near))
-        found = np.full((blocks.shape[1], near), -1)
-        found[edge[here], place[here]] = here
-        rows.append(found)
-    present = np.unique(np.concatenate(rows))
-    present = present[present >= 0]
-    before, after = (np.where(side < 0, len(present), np.searchsorted(present, side)) for side in rows)
-    return Edges(present, before, after, blocks)
+    before, after = order[at[:, None] + np.arange(-near, 0)], order[at[:, None] + np.arange(near)]
+    last = np.argsort(np.max(after, axis=1), kind="stable")
+    blocks = np.stack([clusters.labels[before[:, -1]], clusters.labels[after[:, 0]]])
+    return Edges(before[last], after[last], blocks[:, last])
 
 
-def sums_across(held: Array, edges: Edges) -> tuple[Array, Array]:
-    """Sums over the near pairs of each edge, (edges, q), and over the near rows of each row at an edge, (m + 1, q).
+def whole_edges(edges: Edges, features: Iterable[tuple[slice, Array]]) -> Iterator[Across]:
+    """Yield the edges with the features of their rows, which come in blocks of rows, (rows, q), and are kept till then.
 
-    `held` (m, q) are the features of `edges.rows`. The last row of the second is zero, for rows that are at no edge.
+    So few are kept at a time, if the rows of each series are near to each other in the table.
     """
-    xp, place = array_namespace(held), {"device": device_of(held)}
-    none = xp.zeros((1, held.shape[1]), dtype=held.dtype, **place)
-    padded = xp.concat([held, none])
-
-    def at(side: np.ndarray) -> Array:
-        rows = xp.take(padded, xp.asarray(side.ravel(), **place), axis=0)
-        return xp.reshape(rows, (*side.shape, held.shape[1]))
-
-    before, after = at(edges.before), at(edges.after)
-    of_before = xp.cumulative_sum(after, axis=1)
-    of_after = xp.flip(xp.cumulative_sum(xp.flip(before, axis=1), axis=1), axis=1)
-    near = xp.zeros_like(padded)
-    for side, sums in ((edges.before, of_before), (edges.after, of_after)):
-        near = add_by_label(near, xp.reshape(sums, (-1, held.shape[1])), side.ravel())
-    return xp.sum(before * of_before, axis=1), xp.concat([near[:-1, :], none])
+    of_edges = np.sort(np.concatenate([edges.before, edges.after], axis=None))
+    last, start = np.max(edges.after, axis=1), 0
+    kept_rows, kept = of_edges[:0], None
+    for rows, block in features:
+        xp, place = array_namespace(block), {"device": device_of(block)}
+        here = of_edges[slice(*np.searchsorted(of_edges, (rows.start, rows.stop)))]
+        found = xp.take(block, xp.asarray(here - rows.start, **place), axis=0)
+        kept = found if kept is None else xp.concat([kept, found])
+        kept_rows = np.concatenate([kept_rows, here])
+        stop = int(np.searchsorted(last, rows.stop))
+        if stop > start:
+            sides = edges.before[start:stop], edges.after[start:stop]
+            values = []
+            for side in sides:
+                places = xp.asarray(np.searchsorted(kept_rows, side.ravel()), **place)
+                values.append(xp.reshape(xp.take(kept, places, axis=0), (*side.shape, block.shape[1])))
+            yield Across(slice(start, stop), *values)
+            left = np.flatnonzero(~np.isin(kept_rows, np.concatenate(sides, axis=None)))
+            kept_rows, kept, start = kept_rows[left], xp.take(kept, xp.asarray(left, **place), axis=0), stop

@@ -138,20 +138,22 @@ def u_statistics(
     job = _job_of_pairs(pairs, pairing, reference, signs, options, tile)
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
+    precision = float(xp.finfo(dtype_of_signs(reference, options.precision, reference.dtype)).eps)
     found = []
     for function in functions:
         if isinstance(function, Features):
             found.append(next(of_features))
         elif isinstance(function, Extreme):
-            found.append(_extreme(function, job.blocks, signs))
+            found.append((*_extreme(function, job.blocks, signs), precision))
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
             contributions, drawn = by_block / (2 * pairing.n_pairs), sums.drawn / (2 * pairing.n_pairs)
             drawn = drawn if signs is None else like(drawn, reference, total)
-            found.append((xp.sum(contributions), drawn, contributions, None))
-    statistic, null, shares, laws = zip(*found, strict=True)
-    return UStatistics(xp.stack(statistic), None if signs is None else xp.stack(null), xp.stack(shares), laws)
+            found.append((xp.sum(contributions), drawn, contributions, None, precision))
+    statistic, null, shares, laws, precisions = zip(*found, strict=True)
+    drawn = None if signs is None else xp.stack(null)
+    return UStatistics(xp.stack(statistic), drawn, xp.stack(shares), laws, () if signs is None else precisions)
 
 
 def _job_of_pairs(

@@ -26,46 +26,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, like
 from ..pairwise import Features, Units
 from ..pairwise.sums import times_signs
+from .contributions import LeftOut, Weights, contributions_of
 from .laws import Law, law_of
 
 _LARGEST_SKEW = 0.3
 _LEAST_SKEW = 1e-4  # less is none: differences would cancel
+_EVERY, _MOST_UNEQUAL = 8, 1e4
 _ROUNDING = 64.0  # units of the last digit within which draws are taken for equal to the statistic
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureSums:
-    """Sums over rows of f, f^2, f^3, (q,), and of e f, e f^3 for signs e, (q, B); cubes are 0 without `unskewed`."""
+    """Sums over rows of f, f^2, f^3, (q,), and of e f, e f^3 for signs e, (q, B); cubes are 0 without `unskewed`.
+
+    `unequal` says that some f are so much larger than most that signs in float32 lose what is left where they cancel.
+    """
 
     plain: Array
     squares: Array
     cubes: Array
     signed: Array | None
     signed_cubes: Array | None
+    unequal: bool = False
 
     def __add__(self, other: FeatureSums) -> FeatureSums:
         signed = None if self.signed is None else self.signed + other.signed
         signed_cubes = None if self.signed_cubes is None else self.signed_cubes + other.signed_cubes
         return FeatureSums(
-            self.plain + other.plain, self.squares + other.squares, self.cubes + other.cubes, signed, signed_cubes
+            self.plain + other.plain,
+            self.squares + other.squares,
+            self.cubes + other.cubes,
+            signed,
+            signed_cubes,
+            self.unequal or other.unequal,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Sums of f over the rows that the rows of a block are not paired with, (rows, q).
-
-    `of_cluster` is over the rows of their own cluster, and `near` over those of another that are near. `pairs` has the
-    sums of f_i f_j over these near pairs, each counted once.
-    """
-
-    of_cluster: Callable[[slice], Array]
-    near: Callable[[slice], Array] | None = None
-    pairs: FeatureSums | None = None
 
 
 def feature_sums(features: Features, rows: slice, flips: Array | None) -> FeatureSums:
@@ -78,11 +77,19 @@ def feature_sums(features: Features, rows: slice, flips: Array | None) -> Featur
     def signed(values: Array) -> Array | None:
         return None if flips is None else times_signs(values.mT, flips)
 
+    unequal = flips is not None and flips.dtype != dtype and _are_unequal(block)
     plain, squares = xp.sum(block, axis=0), xp.sum(block**2, axis=0)
     if not features.unskewed:
-        return FeatureSums(plain, squares, xp.zeros_like(plain), signed(block), None)
+        return FeatureSums(plain, squares, xp.zeros_like(plain), signed(block), None, unequal)
     cubes = block**3
-    return FeatureSums(plain, squares, xp.sum(cubes, axis=0), signed(block), signed(cubes))
+    return FeatureSums(plain, squares, xp.sum(cubes, axis=0), signed(block), signed(cubes), unequal)
+
+
+def _are_unequal(block: Array) -> bool:
+    """Return whether the largest f of a column is far larger than the median of some rows."""
+    xp, sizes = array_namespace(block), abs(block)
+    some = xp.sort(sizes[::_EVERY, :], axis=0)
+    return bool(xp.any(xp.max(sizes, axis=0) > _MOST_UNEQUAL * some[some.shape[0] // 2, :]))
 
 
 def u_statistic_of(
@@ -106,35 +113,37 @@ def u_statistic_of(
         return _statistic_in_units(features, features.units, sums.plain, blocks)
     squares, scales = _scales(features, sums.squares, n)
 
-    pairs = None if left_out is None else left_out.pairs
-
     def statistic(plain: Array, cubes: Array, near: Array | float) -> Array:
         bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
         return _combined(features, bent**2 - 2.0 * near, sums.squares[:, None], scales[:, None], n, per_row)
 
+    pairs, edges = (0.0, None) if left_out is None else (left_out.pairs, left_out.edges)
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
     corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
     if features.largest:
-        best = int(xp.argmax((corrected**2 - (0.0 if pairs is None else 2.0 * pairs.plain)) * scales))
+        best = int(xp.argmax(_where_any((corrected**2 - 2.0 * pairs) * scales, scales)))
         chosen = slice(best, best + 1)
-    shares = []
-    for rows in blocks:
-        block = xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
-        own = block if left_out is None else left_out.of_cluster(rows)[:, chosen]
-        parts = full_product(block + bent[chosen] * block * own**2, (corrected * scales)[chosen])
-        without = own if left_out is None or left_out.near is None else own + left_out.near(rows)[:, chosen]
-        parts = parts - full_product(block * without, scales[chosen])
-        shares.append(parts / per_row)
-    near = 0.0 if pairs is None else pairs.plain[:, None]
+    weights = Weights(*(part[chosen] for part in (corrected * scales, bent, scales)))
+
+    def values(rows: slice) -> Array:
+        return xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
+
+    own = None if left_out is None else partial(_columns_of, left_out.of_cluster, chosen)
+    shares = contributions_of(values, blocks, weights, own, edges) / per_row
+    near = pairs if isinstance(pairs, float) else pairs[:, None]
     observed = statistic(sums.plain[:, None], sums.cubes[:, None], near)[0]
     if sums.signed is None:
-        return observed, None, xp.concat(shares), None
+        return observed, None, shares, None
     law = law_of(sums.squares, n, per_row, features.largest)  # signs change no squares: it is that of all draws
-    null = statistic(sums.signed, sums.signed_cubes, 0.0 if pairs is None else pairs.signed)
+    null = statistic(sums.signed, sums.signed_cubes, 0.0 if left_out is None else left_out.signed_pairs)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * precision * unit / per_row
-    return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), xp.concat(shares), law
+    return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), shares, law
+
+
+def _columns_of(function: Callable[[slice], Array], chosen: slice, rows: slice) -> Array:
+    return function(rows)[:, chosen]
 
 
 def _statistic_in_units(
@@ -172,8 +181,14 @@ def _combined(features: Features, of_pairs: Array, squares: Array, scales: Array
     """Return the statistic (draws,) of squared sums of features (q, draws), corrected for skewness."""
     xp, parts = array_namespace(of_pairs), of_pairs * scales
     if features.largest:  # among features that are not zero in all rows
-        return (xp.max(parts, axis=0) - 1.0) / per_row
+        return (xp.max(_where_any(parts, scales), axis=0) - 1.0) / per_row
     return (xp.sum(parts, axis=0) - xp.sum(squares, axis=0) / n) / per_row
+
+
+def _where_any(parts: Array, scales: Array) -> Array:
+    """Parts of features that are not zero in all rows; the others are less than any, unless all are."""
+    xp = array_namespace(parts)
+    return xp.where((scales == 0) & xp.any(scales > 0), -xp.inf, parts)
 
 
 def _scales(features: Features, squares: Array, n: int) -> tuple[Array, Array]:

@@ -29,6 +29,8 @@ class UStatistics:
         Share of each row in each statistic; the shares of a statistic sum to it.
     laws : sequence, of length V
         Null distributions in closed form (`resampling.laws.Law`); None where there is none.
+    precisions : sequence of float, of length V
+        Machine epsilon of the draws; none where draws are not products with signs.
     null_name : str
         Name of the null distribution, for the result; `distribution_of` sets it.
     """
@@ -37,6 +39,7 @@ class UStatistics:
     null: Array | None
     contributions: Array
     laws: Sequence[Law | None] = ()
+    precisions: Sequence[float] = ()
     null_name: str = ""
 
 

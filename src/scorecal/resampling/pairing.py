@@ -105,12 +105,8 @@ class Pairing:
         if self.times is None:
             return 0
         order = np.argsort(self.times)
-        times, labels = self.times[order], labels[order]
-        steps = range(1, min(self.horizon, self.n))
-        return sum(
-            int(np.sum((times[step:] - times[:-step] < self.horizon) & (labels[step:] != labels[:-step])))
-            for step in steps
-        )
+        n_edges = np.sum((np.diff(self.times[order]) == 1) & (np.diff(labels[order]) != 0))
+        return int(n_edges) * self.horizon * (self.horizon - 1) // 2
 
     @property
     def _largest_gap(self) -> int:

@@ -1,11 +1,11 @@
 """Statistics of features, from sums over rows, or over the clusters and edges of rows that depend on each other.
 
-Sums are over one block of rows at a time. With `horizon`, the features of rows at the edges of blocks are kept as well.
+Sums are over one block of rows at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial, reduce
@@ -18,9 +18,10 @@ from .._lib.linalg import add_by_label
 from ..pairwise import Features
 from ..parallel.threads import in_threads
 from .clusters import Clusters
-from .edges import Edges, edges_of, sums_across
+from .contributions import LeftOut
+from .edges import edges_of, whole_edges
 from .estimators import Complete, pairing_of
-from .features import FeatureSums, LeftOut, feature_sums, u_statistic_of
+from .features import FeatureSums, feature_sums, u_statistic_of
 from .laws import Law
 from .options import ComputeOptions
 from .signs import PlacedSigns, Signs, dtype_of_signs
@@ -34,39 +35,76 @@ def statistics_of_features(
     options: ComputeOptions,
     tile: int,
     n_threads: int,
-) -> list[tuple[Array, Array | None, Array, Law | None]]:
-    """Statistic, null draws, contributions and law for each of several features of rows, averaged over all pairs.
+) -> list[tuple[Array, Array | None, Array, Law | None, float]]:
+    """Statistic, draws, contributions, law and epsilon of the draws for each of several features, over all pairs.
 
     `signs` are those of the clusters, if rows are in any.
     """
     n, clusters = reference.shape[0], options.shared
     blocks, n_counted = blocks_of(n, tile), 2 * pairing_of(Complete(), n, clusters).n_pairs
-    dtype = dtype_of_signs(reference, options.precision, accumulation_dtype(reference))
-    precision = float(array_namespace(reference).finfo(dtype).eps)
     if len(blocks) == 1:  # features are computed once, for both sums and contributions
         features = _held(features, [each.function(blocks[0]) for each in features])
-    placed = None if signs is None else signs.on(reference, dtype)
-    if clusters is None:
-        sums = _sums(features, placed, blocks, n_threads)
-        found = zip(features, sums, strict=True)
-        return [u_statistic_of(each, own, blocks, n_counted, precision) for each, own in found]
-    edges = edges_of(clusters)
-    totals, at_edges = _gathered(features, blocks, clusters, edges)
-    sums = _sums(_held(features, totals), placed, blocks_of(clusters.n_clusters, tile), n_threads)
-    left_out = [LeftOut(partial(_rows_at, total, clusters.labels)) for total in totals]
-    if edges is not None:
-        across, near = zip(*(sums_across(held, edges) for held in at_edges), strict=True)
-        plain = [replace(each, unskewed=False) for each in _held(features, across)]
-        of_edges = None if signs is None else signs.products(edges.blocks).on(reference, dtype)
-        of_pairs = _sums(plain, of_edges, blocks_of(edges.blocks.shape[1], tile), n_threads)
-        place = np.full(n, len(edges.rows))
-        place[edges.rows] = np.arange(len(edges.rows))
-        left_out = [
-            replace(each, near=partial(_rows_at, own, place), pairs=pairs)
-            for each, own, pairs in zip(left_out, near, of_pairs, strict=True)
-        ]
-    parts = zip(features, sums, left_out, strict=True)
-    return [u_statistic_of(each, own, blocks, n_counted, precision, without) for each, own, without in parts]
+    rows, of_rows = features, blocks
+    left_out: list[LeftOut | None] = [None for _ in features]
+    if clusters is not None:
+        found = [_of_clusters(each, blocks, clusters, signs, reference, tile) for each in features]
+        left_out = [each for _, each in found]
+        rows, of_rows = _held(features, [totals for totals, _ in found]), blocks_of(clusters.n_clusters, tile)
+    sums, precisions = _precise_sums(rows, signs, reference, options.precision, of_rows, n_threads)
+    parts = zip(features, sums, precisions, left_out, strict=True)
+    return [
+        (*u_statistic_of(each, own, blocks, n_counted, precision, without), precision)
+        for each, own, precision, without in parts
+    ]
+
+
+def _precise_sums(
+    features: Sequence[Features],
+    signs: Signs | None,
+    reference: Array,
+    precision: str,
+    blocks: list[slice],
+    n_threads: int,
+) -> tuple[list[FeatureSums], list[float]]:
+    """Sums of each of several features, with signs in a short dtype where that is precise enough, and its epsilon."""
+    xp, own = array_namespace(reference), accumulation_dtype(reference)
+    short = dtype_of_signs(reference, precision, own)
+    sums = _sums(features, None if signs is None else signs.on(reference, short), blocks, n_threads)
+    unequal = [k for k, each in enumerate(sums) if each.unequal]
+    if signs is not None and unequal:
+        again = _sums([features[k] for k in unequal], signs.on(reference, own), blocks, n_threads)
+        for k, found in zip(unequal, again, strict=True):
+            sums[k] = found
+    return sums, [float(xp.finfo(own if k in unequal else short).eps) for k in range(len(sums))]
+
+
+def _of_clusters(
+    features: Features, blocks: list[slice], clusters: Clusters, signs: Signs | None, reference: Array, tile: int
+) -> tuple[Array, LeftOut]:
+    """Sums over the rows of each cluster, (clusters, q), and what is not paired with what."""
+    edges, totals = edges_of(clusters), None
+
+    def passed() -> Iterator[tuple[slice, Array]]:
+        nonlocal totals
+        for rows in blocks:
+            block = features.function(rows)
+            xp, dtype = array_namespace(block), accumulation_dtype(block)
+            block = xp.astype(block, dtype, copy=False)
+            if totals is None:
+                totals = xp.zeros((clusters.n_clusters, block.shape[1]), dtype=dtype, device=device_of(block))
+            totals = add_by_label(totals, block, clusters.labels[rows])
+            yield rows, block
+
+    if edges is None:
+        for _ in passed():
+            pass
+        return totals, LeftOut(partial(_rows_at, totals, clusters.labels))
+    across = [each.sums() for each in whole_edges(edges, passed())]
+    (products,) = _held([replace(features, unskewed=False)], [array_namespace(totals).concat(across)])
+    placed = None if signs is None else signs.products(edges.blocks).on(reference, accumulation_dtype(reference))
+    (sums,) = _sums([products], placed, blocks_of(edges.blocks.shape[1], tile), 1)
+    signed = 0.0 if sums.signed is None else sums.signed
+    return totals, LeftOut(partial(_rows_at, totals, clusters.labels), edges, sums.plain, signed)
 
 
 def _sums(
@@ -83,26 +121,6 @@ def _sums(
 def _block_sums(features: Sequence[Features], signs: PlacedSigns | None, rows: slice) -> list[FeatureSums]:
     flips = None if signs is None else signs(rows)
     return [feature_sums(each, rows, flips) for each in features]
-
-
-def _gathered(
-    features: Sequence[Features], blocks: list[slice], clusters: Clusters, edges: Edges | None
-) -> tuple[list[Array], list[Array]]:
-    """Sums of each of several features over the rows of each cluster, (clusters, q), and its rows at edges, (m, q)."""
-    totals: list[Array] = [None for _ in features]
-    at_edges: list[list[Array]] = [[] for _ in features]
-    for rows in blocks:
-        here = None if edges is None else edges.rows[slice(*np.searchsorted(edges.rows, (rows.start, rows.stop)))]
-        for k, each in enumerate(features):
-            block = each.function(rows)
-            xp, dtype = array_namespace(block), accumulation_dtype(block)
-            block = xp.astype(block, dtype, copy=False)
-            if totals[k] is None:
-                totals[k] = xp.zeros((clusters.n_clusters, block.shape[1]), dtype=dtype, device=device_of(block))
-            totals[k] = add_by_label(totals[k], block, clusters.labels[rows])
-            if here is not None:
-                at_edges[k].append(_rows_at(block, here - rows.start, slice(None)))
-    return totals, [array_namespace(*held).concat(held) for held in at_edges if held]
 
 
 def _held(features: Sequence[Features], values: Sequence[Array]) -> list[Features]:

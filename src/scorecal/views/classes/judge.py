@@ -41,6 +41,7 @@ def classes_test(
     groups: Any,
     horizon: int | None,
     covariates: Any,
+    precision: str,
     rng: Any,
     refused: Mapping[str, tuple[Any, Any]],
 ) -> CombinedResult:
@@ -56,7 +57,7 @@ def classes_test(
             )
     p, observed = checked_classes(predictions, y)
     n = len(p)
-    options = as_options(Complete(), null, None, None, "mixed")
+    options = as_options(Complete(), null, None, None, precision)
     if options.null == "auto" and groups is None and horizon is None:
         options = replace(options, null=Simulate() if n <= _MOST_ROWS else RandomSigns())
     automatic = options.null == "auto"
