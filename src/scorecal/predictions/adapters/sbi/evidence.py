@@ -15,7 +15,7 @@ from .proposals import effective_number, log_prior, moved_inside, next_proposals
 
 _SEED = 0
 _LEAST_DRAWS, _DRAWS_PER_DIMENSION, _ROWS_OF_ROUND = 1000, 200, 128
-_MOST_ROUNDS, _ENOUGH = 12, 100.0  # rounds of draws, and their effective number that ends the rounds
+_MOST_ROUNDS, _ENOUGH = 12, 50.0  # rounds of draws, and their effective number that ends the rounds
 _N_INSIDE, _LEAST_INSIDE, _TIMES_AS_MANY = 256, 64, 16  # draws of flows; with so few inside, more are drawn
 
 

@@ -1,7 +1,7 @@
 """Proposals for importance sampling of many densities at once: points (m, rows, d) and their log-densities (m, rows).
 
 The first are draws from the prior. The next ones come, by the weights of the last, from a Gaussian and from kernels of
-two sizes around some of the points, which also follow several modes and curved ridges, and a few from the prior again.
+three sizes around some of the points, which also follow several modes and curved ridges, and from the prior again.
 """
 
 import math
@@ -10,10 +10,10 @@ from typing import Any
 from ...._lib.arrays import Array
 from ...supports import Box, Support
 
-_N_CENTRES, _SCALES = 50, (0.25, 0.0625)  # kernels, in units of the spread of all
-_SHARES = (0.5, 0.2, 0.2, 0.1)  # of proposals: from the Gaussian, kernels of either size, the prior
+_N_CENTRES, _SCALES = 100, (0.25, 0.0625, 0.015625)  # kernels, in units of the spread of all
+_SHARES = (0.35, 0.1, 0.2, 0.25, 0.1)  # of proposals: from the Gaussian, kernels from wide to narrow, the prior
 # Weights w^beta with the largest beta that keeps enough points, so that narrow densities are approached step by step.
-_POWERS, _LEAST_KEPT = [2.0**-k for k in range(12)], 0.1
+_POWERS, _LEAST_KEPT = [2.0**-k for k in range(12)], 0.05
 
 
 def prior_draws(prior: Any, m: int, n_rows: int) -> Array:
@@ -56,7 +56,7 @@ def next_proposals(points: Array, log_weights: Array, prior: Any, support: Suppo
     centres = torch.take_along_dim(points, chosen[..., None], dim=1)
     sizes = [round(share * m) for share in _SHARES]
     around = [mean.expand(-1, sizes[0], -1)]
-    for size in sizes[1:3]:
+    for size in sizes[1:-1]:
         picked = torch.randint(_N_CENTRES, (n_rows, size, 1), device=points.device)
         around.append(torch.take_along_dim(centres, picked, dim=1))
     noise = [scale * torch.randn_like(part) for part, scale in zip(around, (1.0, *_SCALES), strict=True)]
