@@ -12,6 +12,7 @@ from sbi.inference.potentials import likelihood_estimator_based_potential
 from sbi.utils import BoxUniform
 
 N_PAIRS = 200
+RADIUS, NOISE_OF_RADIUS = 0.1, 0.01  # of two moons
 LINEAR, BOX, MOONS = "linear-Gaussian", "bounded prior", "two moons"
 SHIFT = 0.3  # in sd of the posterior
 # name: factor of the sd, shift in sd of the posterior, factor of the mean's distance from the prior mean
@@ -63,7 +64,7 @@ def noise_sd(problem: str) -> float:
 
 def two_moons(theta: torch.Tensor) -> torch.Tensor:
     angle = math.pi * (torch.rand(len(theta)) - 0.5)
-    radius = 0.1 + 0.01 * torch.randn(len(theta))
+    radius = RADIUS + NOISE_OF_RADIUS * torch.randn(len(theta))
     first, second = theta.T
     return torch.stack(
         [

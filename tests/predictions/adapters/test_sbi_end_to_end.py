@@ -83,13 +83,6 @@ def made(problem, method, n=N):
         return posterior, simulate(truth), truth
 
 
-def predictions_of(posterior, x, method, **settings):
-    if not method.startswith("ensemble"):
-        return sc.from_sbi(posterior, x, **settings)
-    with pytest.warns(UserWarning, match="`posterior` is an ensemble whose members are not normalised"):
-        return sc.from_sbi(posterior, x, **settings)
-
-
 def share_without_spread(predictions, truth):
     located = locate(None, predictions, truth, np.random.default_rng(0))
     *_, unfitted = location_and_spread(located.predictions, located.targets)
@@ -98,7 +91,7 @@ def share_without_spread(predictions, truth):
 
 def check_report(problem, method):
     posterior, x, truth = made(problem, method)
-    predictions = predictions_of(posterior, x, method)
+    predictions = sc.from_sbi(posterior, x)
     result = sc.calibration_test(predictions, truth, n_resamples=99, rng=0)
     assert re.fullmatch(r"Calibration is (not )?rejected \(p = [\d.]+, n = 100\)(: .+)?\.", result.message, re.DOTALL)
     mapped = "noised by 0.3 prior sd" if method in NOISED else "unconstrain(Box("
@@ -131,7 +124,7 @@ def test_from_the_trainer_to_the_report(problem, method):
 def test_moments_may_come_from_draws(problem, method):
     """Of few observations: Markov chains and diffusions take their time."""
     posterior, x, truth = made(problem, method, N_SAMPLED)
-    predictions = predictions_of(posterior, x, method, moments=50)
+    predictions = sc.from_sbi(posterior, x, moments=50)
     assert predictions.spread_of.shape == (50, *truth.shape)
     assert share_without_spread(predictions, truth) == 0.0
     assert 0.0 < sc.calibration_test(predictions, truth, n_resamples=19, rng=0).pvalue <= 1.0

@@ -16,9 +16,12 @@ _EMBEDDED_AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class LogDensities:
-    """n unnormalised log-densities of theta, one for each row of `x`; `sample` draws (m, rows, d) for some rows."""
+    """n log-densities, one for each row of `x`, for some rows at a time: of theta (m, rows, d), and drawn as such.
 
-    evaluate: Callable[[Array], Array]
+    Those that can be drawn from are normalised on all of R^d, others up to a constant for each row.
+    """
+
+    evaluate: Callable[[Array, Array], Array]
     x: Array
     dim: int
     sample: Callable[[int, Array], Array] | None = None
@@ -39,8 +42,6 @@ def _of_potential(potential: Any, x: Any) -> LogDensities:
         return _of_likelihood(potential, x)
     if "RatioBasedPotential" in kinds:
         return _of_ratio(potential, x)
-    if "EnsemblePotential" in kinds:
-        return _of_ensemble(potential, x)
     if "VectorFieldBasedPotential" in kinds:
         raise TypeError("`posterior` is an ensemble of vector fields, which have no density; test them one by one.")
     return _one_by_one(potential, x)
@@ -50,11 +51,22 @@ def _of_estimator(estimator: Any, x: Any) -> LogDensities:
     estimator = frozen_copy(estimator)
     x = as_observations(x, estimator, estimator.condition_shape)
     ready, features = embedded(estimator, x)
+
+    def sample(n_samples: int, rows: Array) -> Array:
+        import torch
+
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(x.dtype)  # of the noise that networks start from
+        try:
+            return ready.sample((n_samples,), condition=features[rows])
+        finally:
+            torch.set_default_dtype(before)
+
     return LogDensities(
-        lambda theta: ready.log_prob(theta, condition=features),
+        lambda theta, rows: ready.log_prob(theta, condition=features[rows]),
         x,
         int(estimator.input_shape[0]),
-        lambda n_samples, rows: ready.sample((n_samples,), condition=features[rows]),
+        sample,
     )
 
 
@@ -63,8 +75,8 @@ def _of_likelihood(potential: Any, x: Any) -> LogDensities:
     x = as_observations(x, estimator, estimator.input_shape)
     prior_density = _checked_prior(potential.prior)
 
-    def evaluate(theta: Array) -> Array:
-        flat, repeated = theta.reshape(-1, theta.shape[-1]), x.repeat(theta.shape[0], *(1,) * (x.ndim - 1))
+    def evaluate(theta: Array, rows: Array) -> Array:
+        flat, repeated = theta.reshape(-1, theta.shape[-1]), x[rows].repeat(theta.shape[0], *(1,) * (x.ndim - 1))
         values = estimator.log_prob(repeated[None], condition=flat)[0] + prior_density(flat)
         return values.reshape(theta.shape[:-1])
 
@@ -79,24 +91,11 @@ def _of_ratio(potential: Any, x: Any) -> LogDensities:
     estimator.embedding_net_x = _nothing()
     estimator.x_shape = estimator._condition_shape = features.shape[1:]
 
-    def evaluate(theta: Array) -> Array:
-        ratios = estimator(theta, features.expand(theta.shape[0], *features.shape))
+    def evaluate(theta: Array, rows: Array) -> Array:
+        ratios = estimator(theta, features[rows].expand(*theta.shape[:-1], *features.shape[1:]))
         return ratios + prior_density(theta.reshape(-1, theta.shape[-1])).reshape(theta.shape[:-1])
 
     return LogDensities(evaluate, x, int(estimator.theta_shape[0]))
-
-
-def _of_ensemble(potential: Any, x: Any) -> LogDensities:
-    """Mixture of the members' densities, which need not be normalised, as in sbi's potential of ensembles."""
-    import torch
-
-    parts = [_of_potential(part, x) for part in potential.potential_fns]
-    log_weights = torch.log(potential._weights).to(parts[0].x)[:, None, None]
-
-    def evaluate(theta: Array) -> Array:
-        return torch.logsumexp(log_weights + torch.stack([part.evaluate(theta) for part in parts]), dim=0)
-
-    return LogDensities(evaluate, parts[0].x, parts[0].dim)
 
 
 def _one_by_one(potential: Any, x: Any) -> LogDensities:
@@ -107,10 +106,10 @@ def _one_by_one(potential: Any, x: Any) -> LogDensities:
     x = torch.as_tensor(x, device=own.device)
     check_finite("x", x)
 
-    def evaluate(theta: Array) -> Array:
+    def evaluate(theta: Array, rows: Array) -> Array:
         columns = []
-        for i in range(x.shape[0]):
-            own.set_x(x[i : i + 1])
+        for i, row in enumerate(x[rows]):
+            own.set_x(row[None])
             columns.append(own(theta[:, i, :], track_gradients=True).reshape(theta.shape[0]))
         return torch.stack(columns, dim=1)
 

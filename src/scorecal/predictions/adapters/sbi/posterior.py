@@ -14,7 +14,7 @@ from ...capabilities import Prior, Samplable
 from ...protocol import Predictions, describe
 from ...supports import Box, Support
 from ..torch import ROWS_AT_ONCE, seeded
-from .density import log_densities
+from .ensemble import densities_of
 from .prior import as_prior
 from .vector_field import NoisedPosterior, noised_posterior
 
@@ -57,8 +57,9 @@ def from_sbi(posterior: Any, x: Any, *, moments: Any = None, noise_level: float 
     Scores need no samples; those of NPE can be drawn, for `null="simulate"`. The posterior is not changed: copies of
     its networks are evaluated on their device, embedding nets once for each observation. Gradients do not reach them.
     For NLE and NRE the test uses likelihood or ratio times prior, whatever the sampler; for an amortised variational
-    posterior, its density. For an ensemble it uses the potential, a mixture of the members' densities; where these are
-    not normalised, sbi's `sample` draws from another mixture, and a warning says so.
+    posterior, its density. For an ensemble it uses the mixture that sbi's `sample` draws from, of normalised members:
+    where they are known up to constants only (NLE, NRE, a bounded prior), these are estimated here from seeded draws,
+    and a warning says where they are known roughly.
 
     Examples
     --------
@@ -83,8 +84,8 @@ def from_sbi(posterior: Any, x: Any, *, moments: Any = None, noise_level: float 
     if noise_level is not None:
         raise ValueError(f"`noise_level` is for NPSE and FMPE; a {type(posterior).__name__} has a density.")
     prior = getattr(posterior, "prior", None) or posterior.potential_fn.prior
-    densities, base = log_densities(posterior, x), as_prior(prior)
-    _check_ensemble(posterior, base)
+    base = as_prior(prior)
+    densities = densities_of(posterior, x, getattr(base, "support", None))
     if densities.sample is None:
         found = SbiPosterior(posterior, densities.x, densities.dim, densities.evaluate, base)
     else:
@@ -101,7 +102,7 @@ class SbiPosterior:
     posterior: Any
     x: Array
     dim: int
-    log_densities: Callable[[Array], Array]  # of theta (m, n, dim), up to a constant: (m, n)
+    log_densities: Callable[[Array, Array], Array]  # of theta (m, rows, dim), up to a constant: (m, rows)
     prior: Prior | None
     given: Array | tuple[Array, Array] | None = None  # draws (m, n, dim), or means and covariances
     few_draws: ClassVar[Array | None] = None
@@ -135,6 +136,7 @@ class SbiPosterior:
         import torch
 
         points = theta.broadcast_to(*theta.shape[:-2], self.n, self.dim).reshape(-1, self.n, self.dim)
+        rows = torch.arange(self.n, device=self.x.device)
         values, slopes = [], []
         for given in points.detach().split(max(1, ROWS_AT_ONCE // self.n)):
             inside, part = self._inside(given), given.to(self.x.dtype)
@@ -142,7 +144,7 @@ class SbiPosterior:
                 part = self.support.moved_inside(part)
             with torch.enable_grad():
                 part = part.requires_grad_()
-                value = self.log_densities(part)
+                value = self.log_densities(part, rows)
                 (slope,) = torch.autograd.grad(value.sum(), part)
             inside = inside & (value != -torch.inf)
             values.append(torch.where(inside, value.detach(), -torch.inf))
@@ -244,18 +246,6 @@ def _draws_by_sbi(posterior: Any, x: Array, n_samples: int) -> Array:
     with seeded(_SEED), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Note that for batched sampling|Capping max_sampling_batch_size", UserWarning)
         return torch.as_tensor(posterior.sample_batched((n_samples,), x=x, show_progress_bars=False)).detach()
-
-
-def _check_ensemble(posterior: Any, prior: Prior | None) -> None:
-    members = getattr(posterior, "posteriors", [])
-    normalised = all(hasattr(member, "posterior_estimator") for member in members)
-    if members and not (normalised and getattr(prior, "support", None) is None):
-        warnings.warn(
-            "`posterior` is an ensemble whose members are not normalised: the test uses its potential, the mixture of "
-            "their unnormalised densities, not the mixture that its `sample` draws from, of normalised ones. The two "
-            "agree if all members have the same evidence, or the same mass outside the prior.",
-            stacklevel=3,
-        )
 
 
 def _check_posterior(posterior: Any) -> None:
