@@ -81,8 +81,9 @@ def kccsd_test(
     horizon : int, optional
         For forecasts of a time series, with rows in time order: how many rows ahead they look. Errors of forecasts that
         overlap go together, so that for 2 or more, blocks of consecutive rows are treated as `groups` are, and pairs of
-        rows of two blocks that overlap are left out too. Blocks have at least 4 `horizon` rows. With both arguments each group is a series of its own, in time order, with blocks
-        within it; the series must be independent of each other. None: rows are in no order.
+        rows of two blocks that overlap are left out too. Blocks have at least 4 `horizon` rows. With both arguments
+        each group is a series of its own, in time order, with blocks within it; the series must be independent of each
+        other. None: rows are in no order.
     memory : float, optional
         Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
     workers : int or map-like callable, optional
