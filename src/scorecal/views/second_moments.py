@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import to_numpy
-from ..coordinates.location_spread import known_moments
 from .frame import ViewFrame
 
 _OF_ALL = ("whitened", "sequential", "marginal")  # coordinates of a whole prediction, in its units
@@ -38,7 +37,7 @@ def spread_in(frame: ViewFrame, coordinates: str, outliers: np.ndarray | None = 
         u, t, equal = _rows(frame, "marginal", outliers)
         alone = [_in_errors(_traces(u[..., [a]], t[..., [a]], equal)) for a in range(dim)]
         apart = _traces(u, t, equal)
-    known = whitened and known_moments(frame.predictions, frame.targets[0, ...]) is not None
+    known = whitened and frame.whitening.known
     moments = (_clearest_mean(np.sum(z * shares, axis=0)), _in_errors(_traces(z, -z, shares))) if known else None
     off = np.sum(s * shares, axis=0)
     z, s = (part - np.mean(np.sum(part * shares, axis=0), axis=0) for part in (z, s))
