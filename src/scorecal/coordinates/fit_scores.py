@@ -19,6 +19,7 @@ _N_ROUNDS, _N_PRIOR_DRAWS = 40, 2000
 _N_FULL_STEPS = 4  # rounds before steps are halved, since full ones may oscillate
 _FEWEST_PAIRS = 4  # of opposite points in a round
 _WIDE = 10.0  # standard deviations of the first points, where no prior tells: from outside, all modes are in view
+_NEARER = (0.1, 0.3)  # of the spread of the first points
 _SEED = 0  # for the points: fixed, so that the coordinates do not depend on `rng`
 _FLOATS_AT_ONCE = 2**22
 # Scores count as Gaussian if a linear fit leaves at most this share unexplained; more is allowed in a single round.
@@ -41,11 +42,30 @@ class _Round(NamedTuple):
 def fit(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
     """Locations, roots of spreads and a mask of the rows fitted: repeated least squares of scores near the last fit.
 
+    From far outside, scores of heavy tails hardly point back: where no fit is found, it is looked for from nearer.
+    """
+    xp, (mean, root) = array_namespace(reference), _start(predictions)
+    location, roots, fitted = _fit_from(predictions, reference, mean, root)
+    for nearer in _NEARER:
+        if np.all(fitted):
+            break
+        other, other_roots, found = _fit_from(predictions, reference, mean, nearer * root)
+        first = xp.asarray(fitted, device=device_of(reference))
+        location = xp.where(first[:, None], location, other)
+        roots, fitted = xp.where(first[:, None, None], roots, other_roots), fitted | found
+    return location, roots, fitted
+
+
+def _fit_from(
+    predictions: Predictions, reference: Array, mean: np.ndarray, root: np.ndarray
+) -> tuple[Array, Array, np.ndarray]:
+    """The fit from one start.
+
     Of several modes, fits may go from one that holds all of them to one between them, where scores point away, and
     back: the step from the best one counts. Rows cost the same as long as one is left, so the rounds end for all.
     """
     n, d = predictions.n, predictions.dim
-    xp, (mean, root) = array_namespace(reference), _start(predictions)
+    xp = array_namespace(reference)
     location = like(mean, reference) + xp.zeros_like(reference)
     roots = xp.broadcast_to(like(root, reference), (n, d, d))
     kept, least = (location, roots), np.full(n, np.inf)
