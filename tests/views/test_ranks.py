@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import scorecal as sc
-from scorecal._lib.arrays import to_numpy
-from scorecal.views.frame import frame_of
-from scorecal.views.ranks import legendre_curves, ranks_of, ranks_so_far, tied
+from scorecal.views.ranks import legendre_curves, ranks_of, ranks_so_far
 
 
 def by_definition(values, series):
@@ -57,29 +54,3 @@ def test_curves_are_orthonormal():
     np.testing.assert_allclose(curves.T @ (0.5 * weights[:, None] * curves), np.eye(4), atol=1e-12)
     np.testing.assert_allclose(0.5 * weights @ curves, 0.0, atol=1e-12)
     np.testing.assert_array_equal(legendre_curves(0.5 * (nodes + 1.0), (2, 4)), curves[:, [1, 3]])
-
-
-def test_values_that_rounding_tells_apart_are_tied():
-    rng = np.random.default_rng(0)
-    exact = rng.permutation(np.repeat([0.5, 1.0, 2.0], 7))
-    noisy = exact + 1e-12 * rng.normal(size=21)
-    np.testing.assert_array_equal(ranks_of(tied(noisy, 1e-9)), ranks_of(exact))
-    assert len(np.unique(ranks_of(noisy))) == 21
-    different = rng.normal(size=50)
-    np.testing.assert_array_equal(tied(different, 1e-9), different)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_fitted_spreads_give_the_same_curves_on_every_backend(backend, seed):
-    """Scores only, of two spreads, which fits find up to rounding."""
-    rng = np.random.default_rng(seed)
-    mean, sd = rng.normal(size=(20, 1)), np.repeat([[0.5], [3.0]], 10, axis=0)
-    y = mean + sd * rng.normal(size=(20, 1))
-
-    def frame(array):
-        centre, precision = array(mean), array(sd**-2.0)
-        return frame_of(sc.ScoreFunction(lambda z: (centre - z) * precision, 20, 1), array(y), 0.0)
-
-    found = to_numpy(frame(backend.array)._curves(frame(backend.array).whitening.log_spread[:, None]))
-    assert len(np.unique(found[:, 0, 1])) == 2
-    np.testing.assert_allclose(to_numpy(frame(backend.array).curves), frame(np.asarray).curves, atol=1e-9)

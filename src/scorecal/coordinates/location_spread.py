@@ -1,6 +1,5 @@
 """Location and spread of each prediction: its moments where they are known, otherwise fitted to its scores."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -8,12 +7,8 @@ from array_api_compat import is_array_api_obj
 
 from .._lib.arrays import Array, array_namespace, check_finite, check_real, full_product, like
 from .._lib.warn import warn_user
-from ..predictions import HasMoments, Noised, Predictions, Scores, is_quick_to_sample, n_draws_for_moments, spread_of
+from ..predictions import HasMoments, Predictions, Scores, spread_of
 from .fit_scores import fit, fit_at_base
-
-_SEED = (2023, 1)  # of draws: fixed, so that coordinates do not depend on `rng`; targets drawn by any seed are others
-_FLOATS_AT_ONCE = 2**22
-_FARTHEST = 7.5  # median distances: 5 standard deviations of a Gaussian
 
 
 def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
@@ -21,11 +16,6 @@ def location_and_spread(predictions: Predictions, reference: Array) -> tuple[Arr
     known = known_moments(predictions, reference)
     if known is not None:
         return *known, np.zeros(predictions.n, dtype=bool)
-    return fitted_moments(predictions, reference)
-
-
-def fitted_moments(predictions: Predictions, reference: Array) -> tuple[Array, Array, np.ndarray]:
-    """Means and covariances fitted to scores, and a mask (n,) of rows where no fit was found."""
     if isinstance(predictions, Scores):
         location, root, fitted = fit_at_base(predictions, reference)
     else:
@@ -42,21 +32,12 @@ def fitted_moments(predictions: Predictions, reference: Array) -> tuple[Array, A
 
 
 def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | None:
-    """Return means and covariances; None if there are none, or infinite ones (then scores can be fitted instead).
-
-    Of predictions without moments, a few draws tell them where they are quick.
-    """
+    """Return means and covariances; None if there are none, or infinite ones (then scores can be fitted instead)."""
     n, d = predictions.n, predictions.dim
-    given = spread_of(predictions)
-    found: Any = given
-    if is_array_api_obj(given):
-        found = moments_of_draws([given])
-    elif given is None and isinstance(predictions, HasMoments):
-        found = predictions.moments()
-    elif given is None:
-        found = drawn_moments(predictions, reference, n_draws_for_moments(d), limited=True)
-    if found is None:
+    found = spread_of(predictions)
+    if not isinstance(predictions, HasMoments) and found is None:
         return None
+    found = _of_draws(found) if is_array_api_obj(found) else found or predictions.moments()
     if not isinstance(found, tuple) or len(found) != 2:
         raise TypeError(f"`predictions.moments()` must return means and covariances, but gave {type(found).__name__}.")
     for part in found:
@@ -78,44 +59,9 @@ def known_moments(predictions: Any, reference: Array) -> tuple[Array, Array] | N
     return mean, covariance
 
 
-def drawn_moments(
-    predictions: Any, reference: Array, n_draws: int, batch: int = 0, limited: bool = False
-) -> tuple[Array, Array] | None:
-    """Return means and covariances of so many draws; None where draws are slow, or none, or on the edge of a support.
-
-    Batches of other numbers have other draws. With `limited`, draws far out count as less far: of few draws from heavy
-    tails, the moments would be those of the farthest.
-    """
-    if not is_quick_to_sample(predictions) or isinstance(predictions, Noised):
-        return None
-    rng = np.random.default_rng((*_SEED, batch))
-    at_once = max(n_draws_for_moments(1), _FLOATS_AT_ONCE // (predictions.n * predictions.dim))
-    sizes = [min(at_once, n_draws - start) for start in range(0, n_draws, at_once)]
-    try:
-        parts = (like(predictions.sample(size, rng), reference) for size in sizes)
-        return moments_of_draws(map(_limited, parts) if limited else parts)
-    except ValueError:  # a draw was rounded to an end of the support, which no map without a boundary takes
-        return None
-
-
-def _limited(draws: Array) -> Array:
-    """Draws (m, n, d), at most so far from their median in units of the median distance to it."""
-    xp, middle = array_namespace(draws), draws.shape[0] // 2
-    centre = xp.sort(draws, axis=0)[middle, ...]
-    most = _FARTHEST * xp.sort(xp.abs(draws - centre), axis=0)[middle, ...]
-    most = xp.where(most > 0, most, xp.inf * xp.ones_like(most))
-    return xp.clip(draws, centre - most, centre + most)
-
-
-def moments_of_draws(parts: Iterable[Array]) -> tuple[Array, Array]:
-    """Means and covariances of draws (m, n, d), in parts, from their distances to the first of them."""
-    first: Any = None
-    n_draws, total, squares = 0, 0.0, 0.0
-    for part in parts:
-        xp = array_namespace(part)
-        first = part[0, ...] if first is None else first
-        gaps = xp.permute_dims(part - first, (1, 0, 2))
-        n_draws += part.shape[0]
-        total, squares = total + xp.sum(gaps, axis=1), squares + full_product(gaps.mT, gaps)
-    mean: Any = total / n_draws
-    return first + mean, (squares - n_draws * mean[:, :, None] * mean[:, None, :]) / (n_draws - 1)
+def _of_draws(draws: Array) -> tuple[Array, Array]:
+    """Means and covariances of draws (m, n, d)."""
+    xp = array_namespace(draws)
+    mean = xp.mean(draws, axis=0)
+    gaps = xp.permute_dims(draws - mean, (1, 0, 2))
+    return mean, full_product(gaps.mT, gaps) / (draws.shape[0] - 1)

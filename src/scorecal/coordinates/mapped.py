@@ -15,7 +15,6 @@ from ..predictions import (
     Simplex,
     describe,
     evaluate_score,
-    is_quick_to_sample,
     prior_of,
     spread_of,
 )
@@ -132,10 +131,6 @@ class Mapped:
 @dataclass(frozen=True, eq=False, repr=False)
 class MappedSampler(Mapped):
     """Mapped predictions that can be sampled."""
-
-    @property
-    def slow_to_sample(self) -> bool:
-        return not is_quick_to_sample(self.predictions)
 
     def sample(self, n_samples: int, rng: Any = None) -> Array:
         """Draws of z, (n_samples, n, dim)."""

@@ -12,7 +12,7 @@ from .._lib.arrays import Array, array_namespace, check_finite, full_product, li
 from .._lib.linalg import roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Moved, identity
-from .location_spread import fitted_moments, known_moments
+from .location_spread import location_and_spread
 from .mapped import Affine, in_widest_dtype, map_predictions
 from .unconstrain import natural
 
@@ -78,7 +78,6 @@ class Whitening:
     inverse_root: Array
     log_spread: Array  # (n,)
     unfitted: np.ndarray  # rows whose location and spread could not be fitted, (n,)
-    known: bool  # whether location and spread are moments, and not fitted to scores
 
     @property
     def sd(self) -> Array:
@@ -115,10 +114,7 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     covariances in the frame, other linear maps of the targets rotate all whitened targets alike.
     """
     xp = array_namespace(reference)
-    known = known_moments(predictions, reference)
-    location, covariance, unfitted = (
-        fitted_moments(predictions, reference) if known is None else (*known, np.zeros(predictions.n, dtype=bool))
-    )
+    location, covariance, unfitted = location_and_spread(predictions, reference)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = xp.mean(location, axis=0)
         spread = location - mean
@@ -134,4 +130,4 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     frame = Affine(mean, sd[:, None] * root, inverse / sd)
     inverse = frame.inverse_root
     root, inverse_root, log_spread = roots_and_inverses(full_product(inverse, covariance, inverse.mT))
-    return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted, known is not None)
+    return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)

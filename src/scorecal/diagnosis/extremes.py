@@ -12,7 +12,7 @@ from .residuals import Residuals
 
 _N_EXTREMES = 10
 _LEAST = float(np.finfo(np.float64).tiny)  # smaller p-values underflow
-_FEWEST_DRAWS, _ENOUGH_DRAWS, _MOST_DRAWS, _MOST_NUMBERS = 99, 999, 9999, 10**7
+_FEWEST_DRAWS, _MOST_DRAWS, _MOST_NUMBERS = 99, 9999, 10**7
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,16 @@ def _pvalues(
         return np.asarray(np.maximum(chdtrc(d, squared), _LEAST))
     if isinstance(law, GaussianMixture) and law is predictions:
         return np.asarray(np.maximum(chdtrc(d, _squared_from_nearest(law, found, far)), _LEAST))
-    affordable = min(_MOST_DRAWS, _MOST_NUMBERS // (law.n * d))
-    in_units_of_targets = found.source != "scores" or found.coordinates == "identity"
+    n_draws = min(_MOST_DRAWS, _MOST_NUMBERS // (law.n * d))
+    in_units_of_targets = found.source == "moments" or found.coordinates == "identity"
     known: Any = law if isinstance(law, Samplable) and in_units_of_targets else None
-    if known is None or affordable < _FEWEST_DRAWS:
+    if known is None or n_draws < _FEWEST_DRAWS:
         return np.full(len(far), np.nan)
+    draws = to_numpy(draw_samples(known, n_draws, rng)).astype(np.float64)[found.rows[far]]
     roots = found.root[far] * found.sd[far][:, :, None]
-    n_draws, farther = 0, np.zeros(len(far))
-    while n_draws < affordable and not np.all(farther > 0):  # more draws where none was so far away
-        most = affordable if n_draws else min(_ENOUGH_DRAWS, affordable)
-        draws = to_numpy(draw_samples(known, most - n_draws, rng)).astype(np.float64)[found.rows[far]]
-        gaps = np.swapaxes(draws - found.location[far][:, None, :], 1, 2)
-        farther += np.sum(np.sum(np.linalg.solve(roots, gaps) ** 2, axis=1) >= squared[:, None], axis=1)
-        n_draws = most
-    return np.asarray((1.0 + farther) / (1.0 + n_draws))
+    gaps = np.swapaxes(draws - found.location[far][:, None, :], 1, 2)
+    drawn = np.sum(np.linalg.solve(roots, gaps) ** 2, axis=1)
+    return np.asarray((1.0 + np.sum(drawn >= squared[:, None], axis=1)) / (1.0 + n_draws))
 
 
 def _squared_from_nearest(mixture: GaussianMixture, found: Residuals, far: np.ndarray) -> np.ndarray:

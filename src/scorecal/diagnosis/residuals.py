@@ -14,23 +14,11 @@ from .._lib.arrays import Array, array_namespace, like, to_numpy
 from .._lib.cached import cached_property
 from .._lib.linalg import symmetric_root, times
 from ..coordinates.locate import locate, noise_stream
-from ..coordinates.location_spread import drawn_moments, known_moments, location_and_spread
-from ..predictions import (
-    HasMoments,
-    Noised,
-    Scores,
-    as_targets,
-    check_predictions,
-    evaluate_score,
-    is_quick_to_sample,
-    n_draws_for_moments,
-    spread_of,
-)
+from ..coordinates.location_spread import known_moments, location_and_spread
+from ..predictions import HasMoments, Noised, Scores, as_targets, check_predictions, evaluate_score
 
 # Of the derivatives, in units of the prediction: small, but not lost to rounding where targets are far from zero.
 _STEP, _LARGEST_STEP, _ROUNDINGS = 1e-3, 0.3, 100.0
-_TIMES_AS_MANY = 4  # draws as where targets are only whitened by them: sizes are told in their units
-_LARGEST_RATIO = 2.0  # of the variances of two batches of draws: of infinite variances it is larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +33,7 @@ class Residuals:
     root: np.ndarray  # (n, d, d), of the correlations that are claimed
     location: np.ndarray  # (n, d)
     sd: np.ndarray  # (n, d)
-    source: str  # "moments", "draws" or "scores"
+    source: str  # "moments" or "scores"
     coordinates: str
 
     @property
@@ -62,7 +50,7 @@ class Residuals:
 def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
     """Residuals of the targets, from moments where the predictions know them, otherwise from scores."""
     check_predictions("predictions", predictions)
-    dim = predictions.dim
+    n, dim = predictions.n, predictions.dim
     if isinstance(predictions, HasMoments):
         targets = as_targets(y, predictions)  # type: ignore[arg-type]
         known = known_moments(predictions, targets)
@@ -72,9 +60,9 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
                 targets, name = predictions.noised(targets, noise_stream(rng)), f"{predictions.noise}, identity"
             mean, covariance = (_host(part) for part in known)
             expected = np.broadcast_to(np.eye(dim), covariance.shape)
-            return _from_moments(targets, mean, covariance, expected, "moments", name)
-    elif (drawn := _drawn(predictions, y)) is not None:
-        return _from_moments(*drawn, "draws", "identity")
+            kept = np.ones(n, dtype=bool)
+            gap = mean - _host(targets)
+            return _residuals(kept, gap, gap, mean, covariance, expected, "moments", name)
     located, targets, scores, coordinates = locate(None, predictions, y, rng)
     mean, covariance, unfitted = location_and_spread(located, targets)
     if np.all(unfitted):
@@ -87,36 +75,6 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
     location = _host(mean)
     plain = location - _host(targets)
     return _residuals(~unfitted, gap, plain, location, _host(covariance), expected, "scores", coordinates)
-
-
-def _drawn(predictions: Any, y: Any) -> tuple[Array, np.ndarray, np.ndarray, np.ndarray] | None:
-    """Targets, means and covariances of draws, and what to expect of residuals: the squares of those of other draws.
-
-    With these, neither the error of the covariances nor a heavy tail makes calibrated predictions look too narrow. None
-    where there are no draws, or with variances that seem infinite.
-    """
-    if spread_of(predictions) is not None or not is_quick_to_sample(predictions):
-        return None
-    targets, n_draws = as_targets(y, predictions), _TIMES_AS_MANY * n_draws_for_moments(predictions.dim)
-    batches = [drawn_moments(predictions, targets, n_draws, batch) for batch in (1, 2)]
-    if batches[0] is None or batches[1] is None:
-        return None
-    (mean, covariance), (other_mean, other) = ([_host(part) for part in batch] for batch in batches if batch)
-    if not np.all(np.einsum("nkk->nk", covariance) > 0):
-        return None
-    off = other_mean - mean
-    inverse = np.linalg.inv(symmetric_root(covariance))
-    expected = inverse @ ((1.0 - 1.0 / n_draws) * other + off[:, :, None] * off[:, None, :]) @ inverse
-    if not np.mean(np.einsum("nkk->nk", expected)) < _LARGEST_RATIO:
-        return None
-    return targets, mean, covariance, expected
-
-
-def _from_moments(
-    targets: Array, mean: np.ndarray, covariance: np.ndarray, expected: np.ndarray, source: str, coordinates: str
-) -> Residuals:
-    gap = mean - _host(targets)
-    return _residuals(np.ones(len(gap), dtype=bool), gap, gap, mean, covariance, expected, source, coordinates)
 
 
 def _residuals(

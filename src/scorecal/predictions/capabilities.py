@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from .protocol import Predictions
 
 
-_FEW_DRAWS, _DRAWS_PER_DIMENSION = 32, 8
-
-
 @runtime_checkable
 class Samplable(Protocol):
     """Predictions that can be sampled: `sample(n_samples, rng)` returns (n_samples, n, dim)."""
@@ -119,16 +116,6 @@ def prior_of(predictions: Any) -> Prior | None:
 def spread_of(predictions: Any) -> Any:
     """Return draws (m, n, dim), or means and covariances, that tell where predictions without moments lie, if any."""
     return getattr(predictions, "spread_of", None)
-
-
-def is_quick_to_sample(predictions: Any) -> bool:
-    """Return whether predictions can be sampled, and do not say that this takes long."""
-    return isinstance(predictions, Samplable) and not getattr(predictions, "slow_to_sample", False)
-
-
-def n_draws_for_moments(dim: int) -> int:
-    """Return from how many draws moments are seen: a location off by a sixth of the spread costs little power."""
-    return max(_FEW_DRAWS, _DRAWS_PER_DIMENSION * dim)
 
 
 def support_of(predictions: Any) -> Support | None:

@@ -16,12 +16,11 @@ from ..coordinates.whiten import Whitening, whitening_of
 from ..predictions import Predictions
 from ..resampling.clusters import Clusters, rows_before
 from .near_modes import information, valleys
-from .ranks import legendre_curves, ranks_of, ranks_so_far, tied
+from .ranks import legendre_curves, ranks_of, ranks_so_far
 from .so_far import locations_so_far, mean_so_far
 
 N_NOISE_DRAWS = 16  # of the noise of each target
 _ROUNDING = 1e-6  # curves with a mean square of less do not vary
-_SAME = 1e-9  # in units of the frame, or of log spreads: by less, predictions differ by the rounding of their fits only
 _ORDERS = (2, 3, 4)  # of curves; linear functions are among the traits
 _MOST_BEFORE = 2.5  # standard deviations
 _NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
@@ -169,11 +168,10 @@ class ViewFrame:
     def _curves(self, values: Array) -> Array:
         """Curves of each column of (n, q), (n, q, 3); (n, 0, 3) if no column varies by more than rounding."""
         columns = to_numpy(values).astype(np.float64)
-        varies = np.max(np.abs(columns - columns[:1]), axis=0) > max(self.rounding, _SAME)
+        varies = np.max(np.abs(columns - columns[:1]), axis=0) > self.rounding
         found = np.zeros((*columns.shape, 3))
         for k in np.flatnonzero(varies):
-            values = tied(columns[:, k], max(self.rounding, _SAME))
-            ranks = ranks_so_far(values, self._series) if self.ordered else ranks_of(values)
+            ranks = ranks_so_far(columns[:, k], self._series) if self.ordered else ranks_of(columns[:, k])
             curves = legendre_curves(ranks, _ORDERS)
             if not self.ordered:  # with ties, ranks are not uniform
                 curves = curves - np.mean(curves, axis=0)

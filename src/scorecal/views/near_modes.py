@@ -15,6 +15,7 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like
 from .._lib.linalg import times
+from ..coordinates.location_spread import known_moments
 from ..predictions import evaluate_score
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def valleys(frame: ViewFrame) -> Array:
     Along a line across a single mode, the density rises and then falls; in a valley it falls and then rises.
     """
     xp, v = array_namespace(frame.targets), _directions(frame)
-    from_centre = _FROM_CENTRE if frame.whitening.known else _FROM_FIT
-    distances = like(np.asarray(from_centre)[:, None, None], v)
+    fitted = known_moments(frame.predictions, frame.targets[0, ...]) is None
+    distances = like(np.asarray(_FROM_FIT if fitted else _FROM_CENTRE)[:, None, None], v)
     points = frame.whitening.location + distances * _unwhitened(frame, v)
     scores = evaluate_score(frame.predictions, points, finite=False)
     slopes = xp.sum(v * frame.whitening.whitened(points, scores)[1], axis=2)

@@ -19,18 +19,6 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
     return np.asarray((below + up_to) / (2.0 * len(knots)))
 
 
-def tied(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return values in which those that follow one another by no more than the tolerance are equal.
-
-    Rounding, which differs between libraries, must not rank predictions of equal spread.
-    """
-    order = np.argsort(values, kind="stable")
-    steps = np.diff(values[order], prepend=-np.inf) > tolerance
-    equal = np.empty_like(values)
-    equal[order] = values[order][np.flatnonzero(steps)][np.cumsum(steps) - 1]
-    return equal
-
-
 def ranks_below(values: np.ndarray) -> np.ndarray:
     """Return ranks between 0 and 1 by the number of smaller values alone, which ties share."""
     return np.asarray((np.searchsorted(np.sort(values), values) + 0.5) / len(values))
