@@ -26,11 +26,12 @@ NUMPY_ONLY = {
     "experiments/flaws.py",
     "experiments/models.py",
     "experiments/power/oracle.py",
+    "predictions/adapters/sbi/proposals.py",
     "views/classes/features.py",
     "views/classes/kernel.py",
     "views/classes/words.py",
     "views/normal_draws.py",
-    "views/second_moments.py",
+    "views/taken_out.py",
 }
 N = 60
 
