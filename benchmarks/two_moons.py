@@ -32,6 +32,7 @@ from scorecal._lib.files import check_writable, write_whole
 
 ALPHA = 0.05
 CLEARLY_GOOD, CLEARLY_BAD = 0.6, 0.75  # largest accuracy, largest coverage
+QUALITIES = ("clearly bad", "between", "clearly good")
 N_PAIRS, N_DRAWS = 200, 100
 N_MORE_PAIRS, N_MEASURED = 500, 100  # for SBC once more; for the distance from the exact posterior
 METHODS = {"NPE": NPE, "NLE": NLE}
@@ -53,7 +54,7 @@ TRAININGS: dict[str, tuple[int, list[dict[str, Any]]]] = {
         ],
     ),
 }
-TESTS = ("scores", "draws", "SBC", "SBC_more")
+TESTS = ("scores", "draws", "SBC", "scores_more", "SBC_more")
 FIELDS = ("method", "training", "seed", *TESTS, "accuracy", "coverage", "message", "left_out")
 SIMULATIONS, MEASURED = 10**6, 2 * 10**6  # seeds of simulations start here, those of pairs at 0
 
@@ -95,6 +96,7 @@ def judged(method: str, training: str, seed: int) -> list[Any]:
     for n in (N_PAIRS, N_MORE_PAIRS):
         ranks, _ = run_sbc(theta[:n], x[:n], Draws(draws[:, :n]), N_DRAWS, show_progress_bar=False)
         sbc.append(min(1.0, theta.shape[1] * check_uniformity_frequentist(ranks, N_DRAWS).min().item()))
+    more = sc.calibration_test(sc.from_sbi(posterior, x), theta, rng=seed)
     theta, x, draws = theta[:N_PAIRS], x[:N_PAIRS], draws[:, :N_PAIRS]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -102,16 +104,16 @@ def judged(method: str, training: str, seed: int) -> list[Any]:
     left_out = sum("no spread can be fitted" in str(warning.message) for warning in caught)
     ensemble = sc.calibration_test(sc.from_samples(draws.transpose(0, 1)), theta, rng=seed)
     found = result.message.partition(": ")[2] or result.message
-    pvalues = [f"{pvalue:.2g}" for pvalue in (result.pvalue, ensemble.pvalue, *sbc)]
+    pvalues = [f"{pvalue:.2g}" for pvalue in (result.pvalue, ensemble.pvalue, sbc[0], more.pvalue, sbc[1])]
     figures = accuracy_and_coverage(posterior, pairs(MOONS, MEASURED + seed, N_MEASURED)[1])
     return [method, training, seed, *pvalues, *(f"{figure:.3f}" for figure in figures), found, left_out]
 
 
 def table(rows: list[dict[str, str]]) -> list[str]:
     lines = [
-        f"| posterior | seed | accuracy | coverage | scores | draws | SBC | SBC, n = {N_MORE_PAIRS} "
-        "| what the test of scores says |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| posterior | seed | accuracy | coverage | scores | draws | SBC | scores, n = {N_MORE_PAIRS} "
+        f"| SBC, n = {N_MORE_PAIRS} | what the test of scores says |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         said = row["message"] if rejects(row, "scores") else ""
@@ -126,22 +128,23 @@ def rejects(row: dict[str, str], test: str) -> bool:
 
 def quality(row: dict[str, str]) -> str:
     """How the posterior differs from the exact one, whatever its training was called."""
+    bad, between, good = QUALITIES
     if float(row["accuracy"]) <= CLEARLY_GOOD:
-        return "clearly good"
-    return "clearly bad" if float(row["coverage"]) <= CLEARLY_BAD else "between"
+        return good
+    return bad if float(row["coverage"]) <= CLEARLY_BAD else between
 
 
 def summary(rows: list[dict[str, str]], name: str, kind_of: Callable[[dict[str, str]], str]) -> list[str]:
     """Return rejections of each test by kind, and on how many posteriors that of scores says the same as SBC."""
     lines = [
-        f"| {name} | posteriors | scores reject | draws reject | SBC rejects | SBC, n = {N_MORE_PAIRS} "
-        "| scores agree with SBC | draws agree with SBC |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| {name} | posteriors | scores reject | draws reject | SBC rejects | scores, n = {N_MORE_PAIRS} "
+        f"| SBC, n = {N_MORE_PAIRS} | scores agree with SBC | and n = {N_MORE_PAIRS} |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for kind in dict.fromkeys(kind_of(row) for row in rows):
         of = [row for row in rows if kind_of(row) == kind]
         found = np.array([[rejects(row, test) for test in TESTS] for row in of])
-        agree = np.sum(found[:, :2] == found[:, 2:3], axis=0)
+        agree = np.sum(found[:, [0, 3]] == found[:, [2, 4]], axis=0)
         counts = " | ".join(map(str, (len(of), *found.sum(axis=0), *agree)))
         lines.append(f"| {kind} | {counts} |")
     return lines
@@ -164,8 +167,8 @@ def notes(options: argparse.Namespace, rows: list[dict[str, str]]) -> list[str]:
         "",
         "- Scores: `calibration_test(from_sbi(posterior, x), theta)`, the test of this package on such posteriors.",
         f"- Draws: `calibration_test(from_samples(draws), theta)`, {N_DRAWS} draws for each simulation.",
-        "- SBC: sbi's `run_sbc` of the same draws, KS with Bonferroni over both parameters; once more on",
-        f"  {N_MORE_PAIRS} pairs, which see smaller errors.",
+        "- SBC: sbi's `run_sbc` of the same draws, KS with Bonferroni over both parameters.",
+        f"- Scores and SBC once more on {N_MORE_PAIRS} pairs, which see smaller errors.",
         "",
         "Without any of the tests, each posterior is compared with the exact one, on other observations: accuracy of",
         "the best classifier of its draws and exact ones (C2ST; 0.5 is best), and coverage, the share of exact draws",
@@ -204,9 +207,10 @@ def main() -> None:
         rows = [row for row in csv.DictReader(file) if int(row["seed"]) < options.seeds]
     order = list(TRAININGS)
     rows.sort(key=lambda row: (row["method"] == "NLE", order.index(row["training"]), int(row["seed"])))
+    by_quality = sorted(rows, key=lambda row: (row["method"] == "NLE", QUALITIES.index(quality(row))))
     lines = [
         *notes(options, rows),
-        *summary(rows, "compared with the exact one", lambda row: f"{row['method']}, {quality(row)}"),
+        *summary(by_quality, "compared with the exact one", lambda row: f"{row['method']}, {quality(row)}"),
         "",
         *summary(rows, "training", lambda row: f"{row['method']}, {row['training']}"),
         "",
