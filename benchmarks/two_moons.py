@@ -7,7 +7,7 @@ exact ones nearly as often as not (an accuracy of at most 0.6), clearly bad thos
 75 % of exact draws. Each is judged on new pairs: by its scores, by draws from it as an ensemble, and by SBC.
 
 Every finished one is a line of a CSV file beside the table, and a run that was stopped goes on from there; after a
-change to scorecal itself, remove that file. A seed takes four minutes of one core.
+change to scorecal itself, remove that file. A seed takes seven minutes of one core.
 """
 
 import argparse
