@@ -111,3 +111,24 @@ def test_scores_that_overflow_far_from_targets():
     """Those of Gumbel predictions in ten dimensions, when whitened targets are turned."""
     predictions, y = skewed(200, 10, "location", 0.2, rng=np.random.default_rng([6, 200]))
     assert sc.calibration_test(predictions, y, n_resamples=99, rng=6).seen == ("bias",)
+
+
+@pytest.mark.parametrize("error", [1e-2, 1e-4, 1e-6])
+def test_errors_that_are_tiny_are_no_wrong_shape(error):
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=200)
+    found = sc.calibration_test(sc.Gaussian(mean, 1.0), mean + error * rng.normal(size=200), n_resamples=99, rng=0)
+    assert found.seen == ("under-confidence",)
+
+
+def test_a_model_that_fails_far_from_its_targets_fails_no_test():
+    mean = np.random.default_rng(0).normal(size=(200, 1))
+    y = mean + 0.8 + 1.5 * np.random.default_rng(1).normal(size=(200, 1))
+
+    def score(points):
+        if points.shape == y.shape and not np.array_equal(points, y):
+            raise IndexError("far from the table")
+        return mean - points
+
+    found = sc.calibration_test(sc.ScoreFunction(score, 200, 1), y, null="signs", n_resamples=99, rng=0)
+    assert len(found.seen) >= 1

@@ -36,6 +36,11 @@ class Draws:
         """Number of draws that are made."""
         return self.parts * (self.n_resamples + 1) - 1
 
+    @property
+    def least_pvalue(self) -> float:
+        """Smallest rank among the draws that are kept."""
+        return 1.0 / (self.n_resamples + 1.0)
+
     def kept(self, draws: np.ndarray) -> np.ndarray:
         """Return B of the draws."""
         if self.parts == 1:

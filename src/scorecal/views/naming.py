@@ -1,5 +1,6 @@
 """Words for what the views found."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -102,11 +103,12 @@ class _Evidence:
         """The judgement of what is left without these kinds, or None where models do not answer, and the targets."""
         key = tuple(kinds)
         if key not in self.known:
-            try:
-                frame = without(self.frame, key)
-                self.known[key] = self.ask(frame), frame
-            except (ArithmeticError, RuntimeError, TypeError, ValueError):  # scores far from a model's own targets
-                self.known[key] = None, self.frame
+            with warnings.catch_warnings(action="ignore"):  # of targets that the user never gave
+                try:
+                    frame = without(self.frame, key)
+                    self.known[key] = self.ask(frame), frame
+                except Exception:  # a model may answer as it likes so far from its own targets: there are fewer words
+                    self.known[key] = None, self.frame
         return self.known[key]
 
     def amount_without(self, kind: str | None) -> float:
@@ -119,7 +121,7 @@ class _Evidence:
     def left(self, kinds: Sequence[str], level: float) -> dict[str, float]:
         """Kinds that are left without these, and how clear they are."""
         judged, frame = self.without(kinds)
-        return {} if judged is None else _sizes(judged, frame, level)
+        return {} if judged is None else _sizes(judged, frame, max(level, judged.draws.least_pvalue))
 
 
 def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:

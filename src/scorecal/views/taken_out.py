@@ -75,7 +75,8 @@ def _respread(frame: ViewFrame) -> ViewFrame:
     """The frame with spreads as claimed: a step by the mean of u t + 1 over its information, 2 for Gaussians."""
     units = _near(frame)
     products = _kept(frame, units.u * units.t)
-    step = 0.5 * np.log(np.maximum(-np.mean(products, axis=0), _LEAST))
+    least = np.finfo(np.float64).tiny if _is_linear(frame) else _LEAST  # that step is exact, however long
+    step = 0.5 * np.log(np.maximum(-np.mean(products, axis=0), least))
     share = 1.0 if _is_linear(frame) else np.minimum(1.0, 2.0 / np.maximum(np.var(products, axis=0), 2.0))
     return _moved(frame, units, units.u * np.exp(-share * step))
 

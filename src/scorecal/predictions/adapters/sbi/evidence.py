@@ -61,7 +61,8 @@ def _by_importance(density: LogDensities, rows: Array, prior: Any, support: Supp
     points = prior_draws(prior, n_draws, len(rows))
     proposed = log_prior(prior, points, support)
     for _ in range(1 if isinstance(support, Simplex) else _MOST_ROUNDS):  # Gaussians leave a simplex
-        weights = _log_density(density, points, rows[todo], support) - proposed
+        found = _log_density(density, points, rows[todo], support)
+        weights = torch.where(torch.isneginf(found), found, found - proposed)  # draws may be rounded to the boundary
         log_z[todo] = torch.logsumexp(weights, dim=0) - math.log(n_draws)
         effective[todo] = effective_number(weights)
         again = effective[todo] < _ENOUGH
@@ -69,7 +70,9 @@ def _by_importance(density: LogDensities, rows: Array, prior: Any, support: Supp
         if len(todo) == 0:
             break
         points, proposed = next_proposals(points[:, again], weights[:, again], prior, support)
-    return log_z, effective
+    nowhere = torch.isneginf(log_z)  # of a member whose density vanishes at all draws, nothing is known
+    largest = torch.finfo(log_z.dtype).max
+    return torch.where(nowhere, largest, log_z), torch.where(nowhere, 0.0, effective)
 
 
 def _log_density(density: LogDensities, points: Array, rows: Array, support: Support | None) -> Array:
