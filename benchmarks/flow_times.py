@@ -68,7 +68,7 @@ def main() -> None:
         "",
         f"`python benchmarks/flow_times.py`; {versions}. Seconds on one thread, with 999 resamples: the shortest of",
         f"{REPEATS}. Two moons. Those of NPE tell their locations from a few draws; those of NLE and NRE have them",
-        "fitted to scores, in up to 40 rounds.",
+        "fitted to scores. Those that are rejected are asked again, for the words.",
         "",
         "| posterior | n | `kccsd_test` | `calibration_test` | ratio |",
         "|---|---|---|---|---|",
