@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, check_finite, full_product, like
+from .._lib.arrays import Array, array_namespace, check_finite, full_product, like, to_numpy
 from .._lib.linalg import roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Moved, identity
@@ -131,3 +131,16 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     inverse = frame.inverse_root
     root, inverse_root, log_spread = roots_and_inverses(full_product(inverse, covariance, inverse.mT))
     return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)
+
+
+def check_not_beyond_squares(whitened: Array, reference: Array) -> None:
+    """Raise where a whitened target is so far away that its square is infinite."""
+    xp = array_namespace(whitened)
+    beyond = xp.any(~(xp.abs(whitened) < float(xp.finfo(whitened.dtype).max) ** 0.5), axis=(0, 2))
+    if bool(xp.any(beyond)):
+        row = int(np.argmax(to_numpy(beyond)))
+        raise ValueError(
+            f"`y` is too far from the predictions: row {row} is {to_numpy(reference)[row]}, and the square of its "
+            "distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing value, "
+            "or targets in other units than predictions."
+        )

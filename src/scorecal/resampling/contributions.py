@@ -26,7 +26,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What a statistic makes of features: f + `bent` f^3 is multiplied by `sums`, and f^2 by `scales`, each (q,)."""
+    """Factors of features in a statistic: f + `bent` f^3 is multiplied by `sums`, and f^2 by `scales`, each (q,)."""
 
     sums: Array
     bent: Array

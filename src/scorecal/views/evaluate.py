@@ -58,7 +58,7 @@ def own_features(view: View, frame: ViewFrame, shared: dict[Any, OwnFeatures]) -
 
 
 def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dict[Any, OwnFeatures]) -> Averaged | None:
-    """What the engine averages for a view, and its bandwidths; None where predictions do not differ as it needs."""
+    """Function that is averaged for a view, and its bandwidths; None where predictions do not differ as it needs."""
     if isinstance(view.target_kernel, Largest):
         return view.target_kernel.extreme(frame), {}
     if not view.finite_rank:

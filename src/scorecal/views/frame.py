@@ -12,7 +12,7 @@ from .._lib.linalg import times
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate
 from ..coordinates.mapped import in_widest_dtype
-from ..coordinates.whiten import Whitening, whitening_of
+from ..coordinates.whiten import Whitening, check_not_beyond_squares, whitening_of
 from ..predictions import Predictions
 from ..resampling.clusters import Clusters, rows_before
 from .near_modes import information, valleys
@@ -23,6 +23,10 @@ N_NOISE_DRAWS = 16  # of the noise of each target
 _ROUNDING = 1e-6  # curves with a mean square of less do not vary
 _ORDERS = (2, 3, 4)  # of curves; linear functions are among the traits
 _MOST_BEFORE = 2.5  # standard deviations
+_OF_PREDICTIONS = {
+    *("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions"),
+    *("axes", "turn", "valleys"),
+}
 _NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
 
 
@@ -43,20 +47,7 @@ class ViewFrame:
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
         """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
         other = replace(self, targets=targets, scores=scores)
-        known = (
-            "whitening",
-            "framed",
-            "kept",
-            "location",
-            "traits",
-            "curves",
-            "curves_of_locations",
-            "directions",
-            "axes",
-            "turn",
-            "valleys",
-        )
-        vars(other).update({name: value for name, value in vars(self).items() if name in known})
+        vars(other).update({name: value for name, value in vars(self).items() if name in _OF_PREDICTIONS})
         return other
 
     @cached_property
@@ -73,7 +64,7 @@ class ViewFrame:
     def whitened(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions."""
         targets, scores = self.whitening.whitened(self.targets, self.scores)
-        _check_not_beyond_squares(targets, self.reference)
+        check_not_beyond_squares(targets, self.reference)
         return targets, scores
 
     @cached_property
@@ -286,19 +277,6 @@ class ViewFrame:
         """As `surplus`, for drawn data sets, (size, n, K)."""
         mixture: Any = self.predictions
         return mixture.shares(self.targets) - mixture.weights
-
-
-def _check_not_beyond_squares(whitened: Array, reference: Array) -> None:
-    """Raise where a whitened target is so far away that its square is infinite."""
-    xp = array_namespace(whitened)
-    beyond = xp.any(~(xp.abs(whitened) < float(xp.finfo(whitened.dtype).max) ** 0.5), axis=(0, 2))
-    if bool(xp.any(beyond)):
-        row = int(np.argmax(to_numpy(beyond)))
-        raise ValueError(
-            f"`y` is too far from the predictions: row {row} is {to_numpy(reference)[row]}, and the square of its "
-            "distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing value, "
-            "or targets in other units than predictions."
-        )
 
 
 def noise_source() -> np.random.Generator:

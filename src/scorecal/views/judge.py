@@ -28,7 +28,7 @@ _N_SIGNS_FOR_WORDS, _MANY_ROWS, _FEWER_SIGNS = 999, 10_000, 199  # the last of m
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is judged: predictions and targets in the frames of the views, by noise, and how the views are averaged."""
+    """Predictions and targets in the frames of the views, by noise, and how the views are averaged."""
 
     predictions: Any
     coordinates: Coordinates | None

@@ -93,7 +93,7 @@ def _family(kind: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Evidence:
-    """What views see of targets from which flaws are taken out."""
+    """Judgements by the views of targets from which flaws are taken out."""
 
     ask: Callable[[ViewFrame], Judged | None]
     frame: ViewFrame
@@ -194,7 +194,7 @@ def _covariates_in(judged: Judged, level: float) -> str:
 
 
 def _dependence_in(judged: Judged, level: float) -> str:
-    """What depends on the prediction: a bias, a wrong spread, or both if the less clear one is hardly less clear."""
+    """A bias that depends on the prediction, a wrong spread, or both if one is hardly less clear, in words."""
     sizes = {"a bias": 0.0, "a wrong spread": 0.0}
     for view, found, size in zip(judged.used, judged.views, judged.combined.sizes, strict=True):
         if view.sees == "dependence" and found.adjusted_pvalue <= level:

@@ -1,4 +1,4 @@
-"""What ranks of single dimensions do not see of predictions by samples: summaries of all dimensions."""
+"""Summaries of all dimensions of predictions by samples, for what ranks of single dimensions do not see."""
 
 from dataclasses import dataclass
 from typing import Any

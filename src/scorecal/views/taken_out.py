@@ -93,7 +93,7 @@ def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
 
 
 def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarray]:
-    """What biases may depend on, (n, q) for each dimension, and what spreads may."""
+    """Functions that biases may depend on, (n, q) for each dimension, and those that spreads may."""
     dims = range(frame.reference.shape[1])
     if kind == "covariates":
         columns = np.concatenate([to_numpy(each) for each in frame.covariates.values()], axis=1)

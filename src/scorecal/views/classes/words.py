@@ -1,4 +1,4 @@
-"""What the views of classes found, in words."""
+"""Words for what the views of classes found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
