@@ -23,7 +23,7 @@ from .frame import ViewFrame
 from .redraw import ViewRedraw, stacks
 from .view import View, for_signs
 
-_N_SIGNS_FOR_WORDS, _MANY_ROWS, _FEWER_SIGNS = 999, 10_000, 199  # the last of more rows than many
+_N_SIGNS_FOR_WORDS = 199
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def judge(
     per_resample = draws_per_resample(options.null, subject.n_resamples, n, d) if subject.automatic and cheap else 1
     draws = Draws(subject.n_resamples, max(per_resample, ceil(raised)), raised)
     draws = Draws(subject.n_resamples) if len(parts) > 1 and not isinstance(options.null, Simulate) else draws
-    draws = Draws(_N_SIGNS_FOR_WORDS if n <= _MANY_ROWS else _FEWER_SIGNS) if for_words else draws
+    draws = Draws(_N_SIGNS_FOR_WORDS) if for_words else draws
     inferred = [each for own, found in parts if found for each in _inferred(subject, found, own, draws.n, rng)]
     results, laws = [result for result, _ in inferred], [law for _, law in inferred]
     combined = combine(

@@ -70,9 +70,12 @@ def seen_by(
     seen = [clearest]
     if evidence.amount_without(clearest) > 0.0 and (len(sizes) > 1 or evidence.left(seen, level)):
         best = min(_simpler(sizes, frame), key=evidence.amount_without)
-        most = (_CLEARLY_LESS if best in sizes else _HALF) * min(map(evidence.amount_without, (clearest, None)))
+        before = min(evidence.amount_without(clearest), evidence.amount_without())
+        most = (_CLEARLY_LESS if best in sizes else _HALF) * before
         if evidence.amount_without(best) < most and clearest not in evidence.left([best], level):
             seen = [best]
+        elif clearest == "shape":
+            seen = [_shape_or_spread(evidence, [], level)]
     families = {*map(_family, sizes)}
     if in_ranks and seen != ["shape"]:  # a wrong location or spread makes the shape of normal scores wrong
         families.discard("shape")
@@ -81,7 +84,8 @@ def seen_by(
         left = {kind: size for kind, size in found.items() if _family(kind) in families - {*map(_family, seen)}}
         if not left:
             break
-        seen.append(max(left, key=left.__getitem__))
+        kind = max(left, key=left.__getitem__)
+        seen.append(_shape_or_spread(evidence, seen, level) if kind == "shape" else kind)
     others = [kind for kind in seen if kind != "shape"]
     return tuple(seen if not others or "shape" in evidence.left(others, level) else others)
 
@@ -105,15 +109,15 @@ class _Evidence:
         if key not in self.known:
             with warnings.catch_warnings(action="ignore"):  # of targets that the user never gave
                 try:
-                    frame = without(self.frame, key)
+                    frame = without(self.without(key[:-1])[1] if key else self.frame, key)
                     self.known[key] = self.ask(frame), frame
                 except Exception:  # a model may answer as it likes so far from its own targets: there are fewer words
                     self.known[key] = None, self.frame
         return self.known[key]
 
-    def amount_without(self, kind: str | None) -> float:
-        """Minus the log10 of the smallest p-value of a view that is left without this kind, beyond that of chance."""
-        judged, _ = self.without([] if kind is None else [kind])
+    def amount_without(self, *kinds: str) -> float:
+        """Minus the log10 of the smallest p-value of a view that is left without these kinds, beyond that of chance."""
+        judged, _ = self.without(kinds)
         return (
             np.inf if judged is None else max(0.0, judged.combined.statistic - float(np.median(judged.combined.null)))
         )
@@ -124,14 +128,29 @@ class _Evidence:
         return {} if judged is None else _sizes(judged, frame, max(level, judged.draws.least_pvalue))
 
 
+def _shape_or_spread(evidence: _Evidence, seen: Sequence[str], level: float) -> str:
+    """A wrong spread if it explains, once a bias is taken out too, what looks like a wrong shape; otherwise "shape"."""
+    if "confidence" in map(_family, seen):
+        return "shape"
+    without_bias = [*seen, *({"bias"} - {*seen})]
+    kind = _spread_of(evidence.without(without_bias)[1])
+    explained = [*without_bias, kind]
+    clearly_less = evidence.amount_without(*explained) < _HALF * evidence.amount_without(*seen)
+    return kind if clearly_less and "shape" not in evidence.left(explained, level) else "shape"
+
+
+def _spread_of(frame: ViewFrame) -> str:
+    return "over-confidence" if spread_too_much(frame) else "under-confidence"
+
+
 def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
-    """Kinds that can be taken out, the clearest first, and second moments, which look like other flaws."""
+    """Kinds that can be taken out, the clearest first, and first and second moments, which look like other flaws."""
     kinds = [kind for kind in sorted(sizes, key=lambda kind: -sizes[kind]) if kind not in _FIRM]
     if "confidence" not in map(_family, kinds):
-        kinds.append("over-confidence" if spread_too_much(frame) else "under-confidence")
+        kinds.append(_spread_of(frame))
     if "correlation" not in kinds and frame.reference.shape[1] > 1:
         kinds.append("correlation")
-    return kinds
+    return kinds if "bias" in kinds else ["bias", *kinds]
 
 
 def _sizes(judged: Judged, frame: ViewFrame, level: float) -> dict[str, float]:

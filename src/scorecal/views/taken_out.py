@@ -21,6 +21,7 @@ _ROUNDS, _MORE_ROUNDS = 6, 10  # of Fisher scoring; the latter where predictions
 _LEAST = 0.05  # of the second moment in terms of what is claimed: a step goes no further
 _LONGEST = 0.5  # step of the logarithm of a spread
 _CLEAR = 2.0  # standard errors
+_SETTLED = 0.1  # standard errors of a mean: rounds end where no target moves farther, in its own units
 
 
 class _Units(NamedTuple):
@@ -37,6 +38,7 @@ def without(frame: ViewFrame, kinds: Sequence[str]) -> ViewFrame:
     if "outliers" in kinds:
         frame = _pulled_in(frame)
     for _ in range(_ROUNDS if _is_linear(frame) else _MORE_ROUNDS):
+        before = frame
         for kind in kinds:
             if kind == "bias":
                 frame = _centred(frame)
@@ -46,6 +48,8 @@ def without(frame: ViewFrame, kinds: Sequence[str]) -> ViewFrame:
                 frame = _uncorrelated(frame)
             elif kind in ("dependence", "covariates", "serial"):
                 frame = _independent(frame, kind)
+        if _is_settled(before, frame):
+            break
     return frame
 
 
@@ -53,6 +57,12 @@ def spread_too_much(frame: ViewFrame) -> bool:
     """Return whether targets spread more than claimed, over all dimensions."""
     units = _near(frame)
     return bool(np.mean(_kept(frame, units.u * units.t)) < -1.0)
+
+
+def _is_settled(before: ViewFrame, after: ViewFrame) -> bool:
+    """Whether a round has moved no target by more than a part of the standard error of a mean."""
+    u, moved = (to_numpy(each.marginal[0]).astype(np.float64) for each in (before, after))
+    return bool(np.max(np.abs(moved - u) / np.maximum(1.0, np.abs(u))) < _SETTLED / u.shape[1] ** 0.5)
 
 
 def _pulled_in(frame: ViewFrame) -> ViewFrame:
