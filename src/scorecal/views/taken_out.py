@@ -48,6 +48,7 @@ def without(frame: ViewFrame, kinds: Sequence[str]) -> ViewFrame:
                 frame = _uncorrelated(frame)
             elif kind in ("dependence", "covariates", "serial"):
                 frame = _independent(frame, kind)
+        frame = _asked_anew(before, frame)
         if _is_settled(before, frame):
             break
     return frame
@@ -170,17 +171,28 @@ def _kept(frame: ViewFrame, values: np.ndarray) -> np.ndarray:
 
 
 def _moved(frame: ViewFrame, units: _Units, u: np.ndarray) -> ViewFrame:
-    """The frame of targets u in these units; scores that cannot be asked for step as those of a Gaussian."""
-    xp, whitening = array_namespace(frame.targets), frame.whitening
+    """The frame of targets u in these units, with scores that step as those of a Gaussian.
+
+    Models are asked once a round, for they may be slow, and where nothing moves any more their scores are their own.
+    """
+    whitening = frame.whitening
     targets = units.location + units.sd * like(u, frame.targets)
-    scores: Array
-    if isinstance(frame.predictions, Scores):
-        step = xp.linalg.solve(whitening.covariance, (targets - frame.targets)[..., None])[..., 0]
-        scores = frame.scores - step
-    else:
-        scores = evaluate_score(frame.predictions, targets, finite=False)
-        known = xp.all(xp.isfinite(scores), axis=2, keepdims=True)
-        targets, scores = xp.where(known, targets, frame.targets), xp.where(known, scores, frame.scores)
+    step = array_namespace(targets).linalg.solve(whitening.covariance, (targets - frame.targets)[..., None])[..., 0]
+    return _at(frame, targets, frame.scores - step)
+
+
+def _asked_anew(before: ViewFrame, frame: ViewFrame) -> ViewFrame:
+    """The frame with the scores of the predictions at its targets; where they have none, targets are those of before."""
+    if _is_linear(frame):
+        return frame
+    xp = array_namespace(frame.targets)
+    scores = evaluate_score(frame.predictions, frame.targets, finite=False)
+    known = xp.all(xp.isfinite(scores), axis=2, keepdims=True)
+    return _at(frame, xp.where(known, frame.targets, before.targets), xp.where(known, scores, before.scores))
+
+
+def _at(frame: ViewFrame, targets: Array, scores: Array) -> ViewFrame:
+    """The frame of other targets and scores, of which the same rows count."""
     kept = vars(frame).get("kept")
     other = frame.redrawn(targets, scores)
     if kept is not None:
