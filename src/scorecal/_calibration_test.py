@@ -26,6 +26,7 @@ from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
 from .views.judge import Judged, Subject, judge
 from .views.naming import blind_spots, message_of, seen_by
+from .views.near_modes import NearModes
 from .views.redraw import DrawsError
 from .views.view import as_views
 
@@ -272,9 +273,12 @@ def calibration_test_at(
 def _judged_by_signs(
     subject: Subject, used: Sequence[View], options: ComputeOptions, frame: ViewFrame
 ) -> Judged | None:
-    """Return what views, as far as signs can judge them, see of other targets; signs have the width of these."""
-    without_pairs = [view for view in used if view.sees != "any" and not view.noise]
-    views = subject.for_signs(without_pairs)
+    """Return what views, as far as signs can judge them, see of other targets; signs have the width of these.
+
+    Views that compare pairs, add noise or ask the model twice more are left out, since they would be asked many times.
+    """
+    quick = [v for v in used if v.sees != "any" and not v.noise and not isinstance(v.target_kernel, NearModes)]
+    views = subject.for_signs(quick)
     if not views:
         return None
     other = replace(subject, frames={0.0: frame})

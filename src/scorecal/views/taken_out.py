@@ -48,6 +48,8 @@ def without(frame: ViewFrame, kinds: Sequence[str]) -> ViewFrame:
                 frame = _uncorrelated(frame)
             elif kind in ("dependence", "covariates", "serial"):
                 frame = _independent(frame, kind)
+        if frame is before:
+            break
         frame = _asked_anew(before, frame)
         if _is_settled(before, frame):
             break
@@ -77,9 +79,8 @@ def _pulled_in(frame: ViewFrame) -> ViewFrame:
 def _centred(frame: ViewFrame) -> ViewFrame:
     """The frame without a bias: a step by the mean score over its information, which is 1 for Gaussians."""
     units = _near(frame)
-    t = _kept(frame, units.t)
-    information = 1.0 if _is_linear(frame) else np.maximum(np.var(t, axis=0), 1.0)
-    return _moved(frame, units, units.u + np.mean(t, axis=0) / information)
+    step = np.mean(_kept(frame, units.t), axis=0)
+    return _moved(frame, units, units.u + _share(frame, units.t, 1.0) * step)
 
 
 def _respread(frame: ViewFrame) -> ViewFrame:
@@ -88,8 +89,15 @@ def _respread(frame: ViewFrame) -> ViewFrame:
     products = _kept(frame, units.u * units.t)
     least = np.finfo(np.float64).tiny if _is_linear(frame) else _LEAST  # that step is exact, however long
     step = 0.5 * np.log(np.maximum(-np.mean(products, axis=0), least))
-    share = 1.0 if _is_linear(frame) else np.minimum(1.0, 2.0 / np.maximum(np.var(products, axis=0), 2.0))
-    return _moved(frame, units, units.u * np.exp(-share * step))
+    return _moved(frame, units, units.u * np.exp(-_share(frame, units.u * units.t, 2.0) * step))
+
+
+def _share(frame: ViewFrame, values: np.ndarray, of_gaussians: float) -> Any:
+    """Share of the step of Gaussians, by their information over that of the predictions, the variance of the values.
+
+    Where scores are large or vary much, full steps would go to and fro.
+    """
+    return 1.0 if _is_linear(frame) else of_gaussians / np.maximum(np.var(_kept(frame, values), axis=0), of_gaussians)
 
 
 def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
@@ -97,9 +105,11 @@ def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
     units = _near(frame)
     own, common = _functions(frame, kind)
     shift = np.stack([_fitted(frame, np.mean(units.t[..., a], axis=0), x) for a, x in enumerate(own)], axis=1)
-    frame = _moved(frame, units, units.u + shift)
+    frame = _moved(frame, units, units.u + _share(frame, units.t, 1.0) * shift)
     units = _near(frame)
-    step = 0.5 * _fitted(frame, np.mean(units.u * units.t, axis=(0, 2)), common)
+    products = units.u * units.t
+    share = np.mean(_share(frame, products, 2.0))
+    step = 0.5 * share * _fitted(frame, np.mean(products, axis=(0, 2)), common)
     return _moved(frame, units, units.u * np.exp(np.clip(step, -_LONGEST, _LONGEST))[:, None])
 
 
@@ -130,9 +140,11 @@ def _fitted(frame: ViewFrame, values: np.ndarray, functions: np.ndarray) -> np.n
 def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     """The frame with the claimed correlation, where whitened targets have E[s z'] = -I, and spreads as they are."""
     z, s = (_kept(frame, to_numpy(part).astype(np.float64)) for part in frame.whitened)
-    second = -np.mean(s[:, :, None] * z[:, None, :], axis=0)
+    products = s[:, :, None] * z[:, None, :]
+    second = -np.mean(products, axis=0)
     size, axes = np.linalg.eigh(0.5 * (second + second.T))
-    root = (axes / np.sqrt(np.maximum(size, _LEAST))) @ axes.T
+    share = 1.0 if _is_linear(frame) else 1.0 / max(1.0, float(np.mean(np.var(products, axis=0))))
+    root = (axes * np.maximum(size, _LEAST) ** (-0.5 * share)) @ axes.T
     turned = full_product(frame.whitened[0], like(root, frame.targets))
     whitening = frame.whitening
     steps = full_product(times(whitening.root, turned), whitening.frame.root.mT)
@@ -182,7 +194,7 @@ def _moved(frame: ViewFrame, units: _Units, u: np.ndarray) -> ViewFrame:
 
 
 def _asked_anew(before: ViewFrame, frame: ViewFrame) -> ViewFrame:
-    """The frame with the scores of the predictions at its targets; where they have none, targets are those of before."""
+    """The frame with scores of the predictions; targets at which they have none go back to where they were before."""
     if _is_linear(frame):
         return frame
     xp = array_namespace(frame.targets)
