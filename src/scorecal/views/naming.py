@@ -25,6 +25,7 @@ _OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which ar
 _SHARE = 0.7  # of a departure's size, in standard errors, that second moments must show for it to be one of spread
 _NOTABLE = 3.0  # standard errors
 _FAR = 2.0
+_PLAIN = 6.0  # standard errors, of a kind that other flaws hid
 _CLEARLY_LESS, _HALF = 2.0 / 3.0, 0.5  # of the evidence; the latter where views did not see the kind
 _FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
@@ -50,49 +51,6 @@ _SHORT = {
     "covariates": "dependence on {covariates}",
     "serial": "dependence on the errors before",
 }
-
-
-def seen_by(
-    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float, *, in_ranks: bool
-) -> tuple[str, ...]:
-    """Kinds of miscalibration with evidence at this level, that of the best explanation first.
-
-    One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
-    is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
-    less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
-    must be seen without all others.
-    """
-    evidence = _Evidence(ask, frame)
-    sizes = _sizes(judged, frame, level)
-    if len(sizes) == 0 or "any" in sizes or all(view.coordinates == "natural" for view in judged.used):
-        return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))  # without units nothing can be taken out
-    clearest = max(sizes, key=sizes.__getitem__)
-    seen = [clearest]
-    if evidence.amount_without(clearest) > 0.0 and (len(sizes) > 1 or evidence.left(seen, level)):
-        best = min(_simpler(sizes, frame), key=evidence.amount_without)
-        before = min(evidence.amount_without(clearest), evidence.amount_without())
-        most = (_CLEARLY_LESS if best in sizes else _HALF) * before
-        if evidence.amount_without(best) < most and clearest not in evidence.left([best], level):
-            seen = [best]
-        elif clearest == "shape":
-            seen = [_shape_or_spread(evidence, [], level)]
-    families = {*map(_family, sizes)}
-    if in_ranks and seen != ["shape"]:  # a wrong location or spread makes the shape of normal scores wrong
-        families.discard("shape")
-    while seen[-1] != "modes":
-        found = evidence.left(seen, _OF_SECOND * level)
-        left = {kind: size for kind, size in found.items() if _family(kind) in families - {*map(_family, seen)}}
-        if not left:
-            break
-        kind = max(left, key=left.__getitem__)
-        seen.append(_shape_or_spread(evidence, seen, level) if kind == "shape" else kind)
-    others = [kind for kind in seen if kind != "shape"]
-    return tuple(seen if not others or "shape" in evidence.left(others, level) else others)
-
-
-def _family(kind: str) -> str:
-    """The kind, or both directions of a wrong spread: which one it is may change when something else is taken out."""
-    return "confidence" if kind.endswith("confidence") else kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +84,77 @@ class _Evidence:
         """Kinds that are left without these, and how clear they are."""
         judged, frame = self.without(kinds)
         return {} if judged is None else _sizes(judged, frame, max(level, judged.draws.least_pvalue))
+
+
+def seen_by(
+    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float, *, in_ranks: bool
+) -> tuple[str, ...]:
+    """Kinds of miscalibration with evidence at this level, that of the best explanation first.
+
+    One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
+    is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
+    less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
+    must be seen without all others.
+    """
+    evidence = _Evidence(ask, frame)
+    sizes = _sizes(judged, frame, level)
+    if len(sizes) == 0 or "any" in sizes or all(view.coordinates == "natural" for view in judged.used):
+        return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))  # without units nothing can be taken out
+    seen = _first_of(sizes, evidence, level)
+    families = {*map(_family, sizes)}
+    if in_ranks and seen != ["shape"]:  # a wrong location or spread makes the shape of normal scores wrong
+        families.discard("shape")
+    while seen[-1] != "modes":
+        found = evidence.left(seen, _OF_SECOND * level)
+        left = {kind: size for kind, size in found.items() if _family(kind) not in map(_family, seen)}
+        left = {kind: size for kind, size in left.items() if _family(kind) in families or size > _PLAIN}
+        if not left:
+            break
+        kind = max(left, key=left.__getitem__)
+        seen.append(_shape_or_spread(evidence, seen, level) if kind == "shape" else kind)
+    others = [kind for kind in seen if kind != "shape"]
+    seen = seen if not others or "shape" in evidence.left(others, level) else others
+    return (*seen, *_other_way(seen, evidence, _OF_SECOND * level))
+
+
+def _other_way(seen: Sequence[str], evidence: _Evidence, level: float) -> list[str]:
+    """The other direction of a wrong spread, if some dimensions spread too much and others too little."""
+    from scipy.special import ndtri
+
+    named = [kind for kind in seen if _family(kind) == "confidence"]
+    if not named or "shape" in seen:
+        return []
+    alone = np.asarray(spread_in(evidence.without([kind for kind in seen if kind not in named])[1], "whitened").alone)
+    clear = -ndtri(0.5 * level / len(alone))
+    both = {"over-confidence": np.any(alone < -clear), "under-confidence": np.any(alone > clear)}
+    return [kind for kind, found in both.items() if found and kind not in named and all(both.values())]
+
+
+def _family(kind: str) -> str:
+    """The kind, or both directions of a wrong spread: which one it is may change when something else is taken out."""
+    return "confidence" if kind.endswith("confidence") else kind
+
+
+def _first_of(sizes: dict[str, float], evidence: _Evidence, level: float) -> list[str]:
+    """The clearest kind, unless another explains it, or a bias and a wrong spread do together and neither alone."""
+    clearest = max(sizes, key=sizes.__getitem__)
+    before = evidence.amount_without(clearest)
+    if before == 0.0 or (len(sizes) == 1 and not evidence.left([clearest], level)):
+        return [clearest]
+    best = min(_simpler(sizes, evidence.frame), key=evidence.amount_without)
+    most = (_CLEARLY_LESS if best in sizes else _HALF) * min(before, evidence.amount_without())
+    explained = evidence.amount_without(best) < most and clearest not in evidence.left([best], level)
+    first = [best if explained else clearest]
+    left = evidence.left(first, level)
+    if not left or "modes" in first:
+        return first
+    spread = _spread_of(evidence.without(["bias"])[1])
+    both = {"bias": sizes.get("bias", 0.0), spread: evidence.left(["bias"], level).get(spread, 0.0)}
+    if evidence.amount_without(*both) >= _HALF * evidence.amount_without(*first) or clearest in evidence.left(
+        [*both], level
+    ):
+        return first
+    return sorted(filter(both.get, both), key=both.get, reverse=True) or [spread]
 
 
 def _shape_or_spread(evidence: _Evidence, seen: Sequence[str], level: float) -> str:
