@@ -25,7 +25,8 @@ from .views.combine import USUAL_LEVEL, shares_of
 from .views.covariates import covariate_views, functions_of, serial_views
 from .views.frame import ViewFrame, frame_of
 from .views.judge import Judged, Subject, judge
-from .views.naming import blind_spots, message_of, seen_by
+from .views.kinds import seen_by
+from .views.naming import blind_spots, message_of
 from .views.near_modes import NearModes
 from .views.redraw import DrawsError
 from .views.view import as_views
