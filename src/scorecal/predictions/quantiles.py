@@ -7,6 +7,7 @@ import numpy as np
 
 from .._lib.arrays import as_arrays, check_finite, to_numpy
 from .._lib.warn import warn_user
+from .far_beyond import far_beyond
 from .protocol import describe
 
 _MOST_TIED = 0.02  # of targets that may be equal to a quantile, by rounding
@@ -105,11 +106,13 @@ class Quantiles:
         return edges[n_below][:, None], edges[n_up_to + 1][:, None]
 
     def cautions(self, y: np.ndarray) -> tuple[str, ...]:
-        """Say where targets (n, 1) are equal to quantiles, for a result."""
+        """Say where targets (n, 1) are equal to quantiles, or far beyond them, for a result."""
+        far = far_beyond(y, self.values[:, :1], self.values[:, -1:], "quantiles")
         tied = float(np.mean(np.any(self.values == y, axis=1)))
         if tied <= _MOST_TIED:
-            return ()
+            return far
         return (
+            *far,
             f"`y` is equal to one of its quantiles in {tied:.0%} of the rows. Likely cause: counts, or amounts often "
             "zero, whose quantiles do not tell the probability of a single value: even true ones may be rejected. Give "
             "the distribution of the counts, samples, or `CdfFunction` with its `below`.",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import as_arrays, to_numpy
+from .far_beyond import far_beyond
 from .normal_scores import as_gaussian, normal_quantiles, positive
 from .pool import Pool, ranks_in_pool
 from .protocol import Predictions, describe
@@ -99,7 +100,11 @@ class Samples:
     def cannot_see(self) -> tuple[str, ...]:
         """Sentences on what ranks do not say, for a result."""
         fewest = int(np.min(np.sum(~np.isnan(self.members[:, :, 0]), axis=1)))
-        return (f"how far a target lies beyond all members of its row, of which there are {fewest} or more.",)
+        return (f"how far a target lies beyond all members of its row; a row has {fewest} or more.",)
+
+    def cautions(self, y: np.ndarray) -> tuple[str, ...]:
+        """Say which targets (n, d) lie far beyond their members, for a result."""
+        return far_beyond(y, np.nanmin(self.members, axis=1), np.nanmax(self.members, axis=1), "members")
 
     def ranked(self, y: np.ndarray, rng: np.random.Generator) -> tuple[Predictions, np.ndarray]:
         """Return predictions with scores, and targets of them, from the ranks of the targets among the members.
