@@ -259,7 +259,7 @@ def calibration_test_at(
         n_draws=judged.draws.n,
         n_clusters=results[0].n_clusters,
         least_pvalue=0.0 if by_formula else results[0].least_pvalue,
-        warnings=noticed if by_formula else (*results[0].warnings, *noticed),
+        warnings=(*results[0].warnings, *noticed),
         views=judged.views,
         seen=seen,
         level=level,

@@ -91,7 +91,9 @@ def test_few_clusters_are_told():
     mean, sd, y = study.clusters(400, 50, 0.3, np.random.default_rng(0))
     diagnosis = sc.diagnose(sc.Gaussian(mean, sd), y, groups=np.repeat(np.arange(8), 50), rng=0)
     assert diagnosis.n_clusters == 8
-    assert diagnosis.message.endswith("400 rows, in 8 groups or blocks only: intervals are rough.")
+    assert diagnosis.message.endswith(
+        "400 rows, in 8 groups or blocks only: intervals are rough, and no sizes are stated."
+    )
     assert diagnosis.where is None
     assert min(region.contrast_pvalue for region in diagnosis.regions) >= 1 / 8
     many = sc.diagnose(sc.Gaussian(mean, sd), y, groups=np.repeat(np.arange(40), 10), rng=0)

@@ -84,7 +84,10 @@ def test_few_groups_do_not_hide_outliers():
     assert found.pvalue == 1 / 200
     assert found.seen == ("outliers",)
     assert found.rejects() == (found.statistic > found.critical_value())
-    assert not any("cannot reject" in sentence for sentence in found.warnings)
+    assert any("random signs cannot reject" in sentence for sentence in found.warnings)
+    told = sc.diagnose(sc.Gaussian(mean, 1.0), y, groups=group, n_resamples=199, rng=0)
+    assert [sentence[:22] for sentence in told.statements] == ["3 rows are outliers, u"]
+    assert told.outliers == (0, 1, 2)
     wide = sc.calibration_test(sc.Gaussian(mean, 0.5), mean + rng.normal(size=600), groups=group, rng=0)
     spread = next(view for view in wide.views if view.name == "spread")
     assert spread.adjusted_pvalue >= 1 / 6

@@ -95,7 +95,7 @@ def test_one_wrong_dimension_is_named_alone():
 def test_all_dimensions_together_are_named_where_no_single_one_is():
     predictions, y = data(0, 100, 10, 1.12)
     (stated,) = sc.diagnose(predictions, y, covariates={}, result=verdict(100), rng=0).statements
-    assert stated.startswith("over all dimensions together: over-confident, the true spread being 1.1")
+    assert stated.startswith("All dimensions together: over-confident, the true spread being 1.1")
 
 
 def test_levels_are_stated_where_sizes_over_all_rows_do_not_say_it():
@@ -136,16 +136,22 @@ def test_results_that_do_not_fit(result, error, message):
 @pytest.mark.parametrize(
     ("count", "sentence"),
     [
-        (1, "1 row is an outlier, 999.3 predicted sd from its prediction; all sizes include it."),
-        (3, "3 rows are outliers, up to 999.8 predicted sd from their predictions; all sizes include them."),
-        (12, "10 or more rows are outliers, up to 999.9 predicted sd from their predictions; all sizes include them."),
+        (1, "1 row is an outlier, 999.3 predicted sd from its prediction; sizes are those of the other rows."),
+        (3, "3 rows are outliers, up to 999.8 predicted sd from their predictions; sizes are those of the other rows."),
+        (
+            12,
+            "12 rows are outliers, up to 999.9 predicted sd from their predictions; sizes are those of the other rows.",
+        ),
     ],
 )
-def test_outliers_are_counted_before_sizes_that_rest_on_them(count, sentence):
+def test_outliers_are_counted_and_left_out_of_sizes(count, sentence):
     predictions, y = data(seed=1, n=300, d=1)
     y[:count] = -999.0
     found = sc.diagnose(predictions, y, covariates={}, n_resamples=99, rng=0)
-    assert found.statements[0] == sentence
+    assert found.statements == (sentence,)
+    assert found.outliers == tuple(range(count))
+    assert found.confidence_ratio[0].value == pytest.approx(1.0, abs=0.15)
+    assert found.within(bias=0.3, spread=1.3) is None
     assert not any("outlier" in each for each in sc.diagnose(*data(spread=1.5), n_resamples=99, rng=0).statements)
 
 

@@ -19,7 +19,7 @@ from .arguments import check_result, check_same_rows, checked_names, own_covaria
 from .class_result import ClassDiagnosis
 from .classes import diagnose_classes
 from .estimates import Direction, as_correlations, biases, correlations, marginal_ratios, ratios, worst_direction
-from .extremes import extreme_rows
+from .extremes import extreme_rows, outliers_in
 from .levels import level_sizes
 from .regions import partitions_of
 from .residuals import residuals_of
@@ -190,12 +190,7 @@ def diagnose(
         raise ValueError(f"`y` must hold at least {_LEAST_ROWS} targets for `diagnose`, but {n} can be used.")
     labels = checked_names(names, d)
     given = {} if covariates is None else as_covariates(covariates, predictions.n)
-    columns = {name: column[found.rows] for name, column in given.items()}
-    with_spread = not isinstance(given_predictions, Rankable)
-    divided = own_covariates(found, labels, with_spread=with_spread) if covariates is None else columns
     given_clusters = clusters_of(groups, horizon, predictions.n)
-    clusters, units = units_of(given_clusters, found)
-    partitions = partitions_of(divided, n, warn=covariates is not None, clusters=clusters)
     if result is None:
         result = calibration_test_at(
             alpha,
@@ -210,6 +205,13 @@ def diagnose(
         )
     else:
         check_same_rows(result, predictions.n, given_clusters)
+    every, outliers = found, outliers_in(found, result)
+    found = every.without(outliers) if np.any(outliers) else every
+    columns = {name: column[found.rows] for name, column in given.items()}
+    with_spread = not isinstance(given_predictions, Rankable)
+    divided = own_covariates(found, labels, with_spread=with_spread) if covariates is None else columns
+    clusters, units = units_of(given_clusters, found)
+    partitions = partitions_of(divided, len(found.rows), warn=covariates is not None, clusters=clusters)
     rejected = result.rejects(alpha)
     weights, along = worst_direction(found, units)
     sizes = _Overall(
@@ -240,9 +242,10 @@ def diagnose(
         levels=tuple(one.at(d, tail) for one in levels),
         regions=regions,
         where=regions[0] if rejected and regions and regions[0].contrast_pvalue <= 0.25 * alpha else None,
-        extremes=() if coarse else extreme_rows(predictions, found, generator),
+        extremes=() if coarse else extreme_rows(predictions, every, generator),
+        outliers=tuple(every.rows[outliers].tolist()),
         covariates=divided,
-        n=n,
+        n=len(found.rows),
         n_clusters=units.n,
         confidence_level=level,
         simultaneous=simultaneous,

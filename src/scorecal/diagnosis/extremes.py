@@ -8,6 +8,8 @@ import numpy as np
 from .._lib.arrays import to_numpy
 from ..predictions import Gaussian, GaussianMixture, Samplable, draw_samples
 from ..predictions.noisy import Noisy
+from ..results import CombinedResult
+from ..views.far_rows import far_rows_of
 from .residuals import Residuals
 
 _N_EXTREMES = 10
@@ -49,6 +51,13 @@ def extreme_rows(predictions: Any, found: Residuals, rng: np.random.Generator) -
         adjusted = np.maximum(-np.expm1(n * np.log1p(-pvalues)), _LEAST)
     columns = (found.rows[far], np.sqrt(squared[far]), pvalues, adjusted)
     return tuple(ExtremeRow(*each) for each in zip(*(column.tolist() for column in columns), strict=True))
+
+
+def outliers_in(found: Residuals, result: CombinedResult) -> np.ndarray:
+    """Return which rows are outliers, if the test names these: all sizes would rest on them."""
+    if "outliers" not in result.seen:
+        return np.zeros(len(found.rows), dtype=bool)
+    return far_rows_of(found.plain).far
 
 
 def _pvalues(

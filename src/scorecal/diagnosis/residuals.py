@@ -5,7 +5,7 @@ less the target: it is that for a Gaussian, and has mean zero for every calibrat
 Sigma E[s s'] Sigma = -Sigma E[grad s] Sigma, which is Sigma itself for a Gaussian.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ class Residuals:
     sd: np.ndarray  # (n, d)
     source: str  # "moments" or "scores"
     coordinates: str
+
+    def without(self, left_out: np.ndarray) -> "Residuals":
+        """The residuals of all rows but those of a mask (n,)."""
+        names = ("rows", "marginal", "whitened", "plain", "expected", "root", "location", "sd")
+        return replace(self, **{name: getattr(self, name)[~left_out] for name in names})
 
     @property
     def plain_marginal(self) -> np.ndarray:

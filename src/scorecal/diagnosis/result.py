@@ -83,10 +83,13 @@ class Diagnosis:
         The first of these, if the test rejects and the region differs from the rest; otherwise None.
     extremes : tuple of ExtremeRow
         The ten rows that are farthest from their own predictions, each with its p-value.
+    outliers : tuple of int
+        Rows that are left out of all sizes, where the test names outliers: a few far ones would decide them.
     covariates : mapping of str to ndarray, shape (n,)
         The covariates that divide rows into regions.
     n, n_clusters : int
-        Number of rows used, and of independent groups or blocks of them: as many as rows without `groups` or `horizon`.
+        Number of rows that sizes are of, and of independent groups or blocks of them: as many as rows without
+        `groups` or `horizon`.
     confidence_level : float
         Confidence level of all intervals together, or of each with `simultaneous=False`.
     simultaneous : bool
@@ -112,6 +115,7 @@ class Diagnosis:
     regions: tuple[Region, ...]
     where: Region | None
     extremes: tuple[ExtremeRow, ...]
+    outliers: tuple[int, ...]
     covariates: Mapping[str, np.ndarray] = field(repr=False)
     n: int
     n_clusters: int
@@ -170,7 +174,7 @@ class Diagnosis:
         within = is_within(*self._sizes, bias, spread, self.alpha, self._tail)
         if within and self._plain_bias is not None and not is_near(self._plain_bias, bias or 0.0, self.alpha):
             return None
-        return None if within and self.understated else within
+        return None if within and (self.understated or self.outliers) else within
 
     def plot(self) -> Any:
         """Draw biases and confidence ratios with their intervals; return two matplotlib axes."""

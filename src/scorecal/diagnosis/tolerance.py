@@ -29,8 +29,8 @@ class Tolerance:
         needed = _needed(diagnosis.result)
         if diagnosis.understated:
             needed = "quantiles, members and counts do not tell how far targets lie beyond them"
-        elif "outliers" in diagnosis.result.seen:
-            needed = "sizes rest on outliers"
+        elif diagnosis.outliers:
+            needed = "there are outliers"
         return f"{self} {_in_words(within, beyond, needed, diagnosis.result)}."
 
     def _beyond(self, diagnosis: Diagnosis) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,6 @@ from .._lib.tables import Table, table
 from .._lib.text import visible
 from ..resampling.clusters import FEWEST_CLUSTERS
 from .estimates import Correlation
-from .extremes import ExtremeRow
 from .sizes import Estimate
 
 if TYPE_CHECKING:
@@ -22,8 +20,9 @@ if TYPE_CHECKING:
     from .result import Diagnosis
 
 
-_GAP = 5.0  # ratio of the distances of outliers and of other rows
-_MOST_LEVELS, _MOST_ROWS = 3, 24  # of a covariate that are stated; of the table of levels, as text
+_MOST_LEVELS, _MOST_PAIRS = 3, 3  # of a covariate, and of dimensions, that are stated
+_MOST_ROWS = 24  # of the table of levels, as text
+_UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 
 def message_of(diagnosis: Diagnosis) -> list[str]:
@@ -48,10 +47,10 @@ def seen_at(result: CombinedResult, alpha: float) -> str:
 def below_the_verdict(diagnosis: Diagnosis) -> list[str]:
     """The statements, or that none can be made, a sentence each."""
     stated, parts = statements_of(diagnosis), []
-    if diagnosis.result.rejects(diagnosis.alpha) and not stated:
+    if diagnosis.result.rejects(diagnosis.alpha) and not stated and not _are_few(diagnosis):
         parts.append("No bias, spread or correlation is clear enough by itself to be stated.")
-    if diagnosis.n_clusters < FEWEST_CLUSTERS:
-        parts.append(f"{_rows(diagnosis)} only: intervals are rough.")
+    if _are_few(diagnosis):
+        parts.append(f"{_rows(diagnosis)} only: intervals are rough, and no sizes are stated.")
     if stated and diagnosis.understated:
         stated.append(
             "These are sizes of ranks: how far targets lie beyond the last quantile, member or count is not known, and "
@@ -64,39 +63,39 @@ def statements_of(diagnosis: Diagnosis) -> list[str]:
     """Sentences on errors that are clear; the region first, since means over all rows may mislead."""
     if not diagnosis.result.rejects(diagnosis.alpha):
         return []
-    return [visible(sentence) for sentence in [*_outliers(diagnosis), *_by_region(diagnosis), *_by_level(diagnosis)]]
+    sizes = [] if _are_few(diagnosis) else [*_by_region(diagnosis), *_by_level(diagnosis)]
+    return [visible(sentence) for sentence in [*_outliers(diagnosis), *sizes]]
+
+
+def _are_few(diagnosis: Diagnosis) -> bool:
+    """Whether groups or blocks are too few for sizes to be stated."""
+    return diagnosis.n_clusters < FEWEST_CLUSTERS
 
 
 def _outliers(diagnosis: Diagnosis) -> list[str]:
-    """How many rows are too far, where the test names outliers: all sizes rest on them, and may mislead."""
-    far = [each for each in diagnosis.extremes if each.adjusted_pvalue <= diagnosis.alpha] or _apart(diagnosis.extremes)
-    if "outliers" not in diagnosis.result.seen or not far:
+    """How many rows are too far, where the test names outliers."""
+    count = len(diagnosis.outliers)
+    if not count:
         return []
-    size = f"{far[0].distance:.4g} predicted sd"
-    if len(far) == 1:
-        return [f"1 row is an outlier, {size} from its prediction; all sizes include it."]
-    number = f"{len(far)} or more" if len(far) == len(diagnosis.extremes) else f"{len(far)}"
-    return [f"{number} rows are outliers, up to {size} from their predictions; all sizes include them."]
-
-
-def _apart(extremes: Sequence[ExtremeRow]) -> list[ExtremeRow]:
-    """Rows far beyond all others: p-values from draws cannot be small enough for one of many rows."""
-    steps = [one.distance / max(other.distance, 1e-300) for one, other in pairwise(extremes)]
-    return list(extremes[: steps.index(max(steps)) + 1]) if steps and max(steps) >= _GAP else []
+    size = f"{max(each.distance for each in diagnosis.extremes):.4g} predicted sd"
+    if count == 1:
+        return [f"1 row is an outlier, {size} from its prediction; sizes are those of the other rows."]
+    return [f"{count} rows are outliers, up to {size} from their predictions; sizes are those of the other rows."]
 
 
 def _by_region(diagnosis: Diagnosis) -> list[str]:
     names, where = diagnosis.names, diagnosis.where
-    overall = _sizes(names, diagnosis.bias, diagnosis.confidence_ratio)
+    overall, pairs = (_sizes(names, diagnosis.bias, diagnosis.confidence_ratio), _pairs(names, diagnosis.correlations))
     if not overall and len(names) > 1:
-        together = ["over all dimensions together"]
-        overall = _sizes(together, [diagnosis.overall_bias], [diagnosis.overall_confidence_ratio])
-    overall += _pairs(names, diagnosis.correlations)
+        # Whitened errors of wrong correlations are too large, or too small, though none of a dimension is.
+        ratio = _UNKNOWN if pairs else diagnosis.overall_confidence_ratio
+        overall = _sizes(["All dimensions together"], [diagnosis.overall_bias], [ratio])
+    overall += pairs
     if where is None:
         return overall
     inside = [*_sizes(names, where.bias, where.confidence_ratio), *_pairs(names, where.correlations)]
     outside = [*_sizes(names, where.rest_bias, where.rest_confidence_ratio), *_pairs(names, where.rest_correlations)]
-    nothing = ["no bias or wrong spread found."]
+    nothing = ["no bias or wrong spread is clear enough by itself."]
     return [
         f"Errors differ between regions, most where {where.name} ({where.n} rows, p = {where.contrast_pvalue:.3g}).",
         f"There: {' '.join(inside or nothing)}",
@@ -126,7 +125,7 @@ def _by_level(diagnosis: Diagnosis) -> list[str]:
 def _unless_said(there: Estimate, overall: Estimate, right: float) -> Estimate:
     """The estimate of a level; one that says nothing if that over all rows says as much."""
     said = not overall.holds(right) and there.low <= overall.high and overall.low <= there.high
-    return Estimate(math.nan, math.nan, math.nan) if said else there
+    return _UNKNOWN if said else there
 
 
 def _gap(estimate: Estimate, right: float) -> float:
@@ -147,14 +146,17 @@ def _sizes(names: Sequence[str], bias: Sequence[Estimate], ratios: Sequence[Esti
 
 
 def _pairs(names: Sequence[str], pairs: Sequence[Correlation]) -> list[str]:
+    """The clearest wrong correlations, and the number of others."""
+    wrong = [pair for pair in pairs if not (math.isnan(pair.claimed) or pair.found.holds(pair.claimed))]
+    wrong.sort(key=lambda pair: -_gap(pair.found, pair.claimed))
+    shown = wrong if len(wrong) == _MOST_PAIRS + 1 else wrong[:_MOST_PAIRS]
     parts = []
-    for pair in pairs:
-        if not (math.isnan(pair.claimed) or pair.found.holds(pair.claimed)):
-            first, second = (names[k] for k in pair.dimensions)
-            parts.append(
-                f"Errors of {first} and {second} have correlation {pair.found}, where predictions claim "
-                f"{pair.claimed:.2f}."
-            )
+    for pair in shown:
+        first, second = (names[k] for k in pair.dimensions)
+        claimed = f"where predictions claim {pair.claimed:.2f}"
+        parts.append(f"Errors of {first} and {second} have correlation {pair.found}, {claimed}.")
+    if len(wrong) > len(shown):
+        parts.append(f"Correlations of {len(wrong) - len(shown)} other pairs of dimensions are wrong too.")
     return parts
 
 

@@ -17,6 +17,6 @@ def far_beyond(y: np.ndarray, low: np.ndarray, high: np.ndarray, named: str) -> 
     first = " ".join(f"{each:g}" for each in y[rows[0]])
     return (
         f"`y`: {len(rows)} of {len(y)} targets lie more than {_MANY_RANGES:g} times the range of their {named} beyond "
-        f"all of them, the first in row {rows[0]} ({first}). The test looks at ranks, which do not tell how far. Likely "
-        "cause: numbers that stand for missing values.",
+        f"all of them, the first in row {rows[0]} ({first}). The test looks at ranks, which do not tell how far. "
+        "Likely cause: numbers that stand for missing values.",
     )

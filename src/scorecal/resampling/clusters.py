@@ -74,8 +74,8 @@ class Clusters:
                 f"right: use {_FEW_CLUSTERS} or more.",
             )
         return (
-            f"There are only {self.n_clusters} independent {kind}, fewer than {FEWEST_CLUSTERS}: the test cannot "
-            f"reject at the 5 % level, and its p-value is held at 1 / {self.n_clusters} or above. More {kind} are "
+            f"There are only {self.n_clusters} independent {kind}, fewer than {FEWEST_CLUSTERS}: random signs cannot "
+            f"reject at the 5 % level, and their p-values are held at 1 / {self.n_clusters} or above. More {kind} are "
             f"needed{'' if self.ordered else '; if each is a time series, give `horizon=` as well'}.",
         )
 

@@ -46,10 +46,15 @@ class FarRows:
 
 
 def far_rows_in(frame: ViewFrame) -> FarRows:
-    """Find the rows that are far, by the squared lengths of whitened targets, as if these were Gaussian."""
+    """Find the rows that are far, by the squared lengths of whitened targets."""
+    return far_rows_of(np.mean(to_numpy(frame.whitened[0]).astype(np.float64), axis=0))
+
+
+def far_rows_of(whitened: np.ndarray) -> FarRows:
+    """Find the rows (n, d) that are far, as if all were Gaussian."""
     from scipy.special import chdtri, gammaincinv
 
-    z = np.mean(to_numpy(frame.whitened[0]).astype(np.float64), axis=0)
+    z = whitened
     z = z - np.median(z, axis=0)  # a bias is no reason to take targets for outliers
     n, d = z.shape
     # Nor is a wrong spread of all of them.
@@ -73,7 +78,8 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
 def _apart(squared: np.ndarray) -> np.ndarray | None:
     """Which rows are far beyond all others, whatever the shape of these; None if there is no such gap."""
     largest = np.sort(squared)[::-1][: int(_SHARE * len(squared)) + 2]
-    steps = largest[:-1] / np.maximum(largest[1:], np.finfo(float).tiny)
+    with np.errstate(over="ignore"):
+        steps = largest[:-1] / np.maximum(largest[1:], np.finfo(float).tiny)
     if len(steps) < 1 or np.max(steps) < _GAP**2:
         return None
     return np.asarray(squared >= largest[int(np.argmax(steps))])

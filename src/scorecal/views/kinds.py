@@ -110,21 +110,19 @@ def _family(kind: str) -> str:
 def _first_of(sizes: dict[str, float], evidence: _Evidence, level: float) -> list[str]:
     """The clearest kind, unless another explains it, or a bias and a wrong spread do together and neither alone."""
     clearest = max(sizes, key=sizes.__getitem__)
-    before = evidence.amount_without(clearest)
+    before = min(evidence.amount_without(clearest), evidence.amount_without())
     if before == 0.0 or (len(sizes) == 1 and not evidence.left([clearest], level)):
         return [clearest]
     best = min(_simpler(sizes, evidence.frame), key=evidence.amount_without)
-    most = (_CLEARLY_LESS if best in sizes else _HALF) * min(before, evidence.amount_without())
+    most = (_CLEARLY_LESS if best in sizes else _HALF) * before
     explained = evidence.amount_without(best) < most and clearest not in evidence.left([best], level)
     first = [best if explained else clearest]
-    left = evidence.left(first, level)
-    if not left or "modes" in first:
+    if "modes" in first or not evidence.left(first, level):
         return first
     spread = _spread_of(evidence.without(["bias"])[1])
     both = {"bias": sizes.get("bias", 0.0), spread: evidence.left(["bias"], level).get(spread, 0.0)}
-    if evidence.amount_without(*both) >= _HALF * evidence.amount_without(*first) or clearest in evidence.left(
-        [*both], level
-    ):
+    most = _HALF * min(before, evidence.amount_without(*first))
+    if evidence.amount_without(*both) >= most or clearest in evidence.left([*both], level):
         return first
     return sorted(filter(both.get, both), key=both.get, reverse=True) or [spread]
 
