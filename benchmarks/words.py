@@ -203,6 +203,16 @@ def look_alikes() -> list[Case]:
                 name = f"correlation .5 claimed as {claimed}, d = {d}"
                 add(name, n, "correlation", wrong_in_part, d=d, claimed=claimed)
             add(f"a bias of .4 times the mean, d = {d}", n, "dependence", wrong_in_part, d=d, gain=0.4)
+    for d in (1, 3):
+        for n in (200, 1000):
+            for bias, ratio in ((0.5, 0.7), (1.0, 1.4), (3.0, 0.3)):
+                name = f"means off {bias}, errors x {ratio}, d = {d}"
+                draw = partial(wrong_in_part, n=n, d=d, bias=bias, spread=ratio, claimed=0.5)
+                both = ("bias", "over-confidence" if ratio > 1 else "under-confidence")
+                cases.append(Case(name, n, both, draw))
+    for n in (300, 1000):
+        draw = partial(wrong_in_part, n=n, d=3, spread=np.array([1.4, 0.7, 1.0]))
+        cases.append(Case("spreads x 1.4 and x .7, d = 3", n, ("over-confidence", "under-confidence"), draw))
     for n in (300, 1000):
         add("Student's t, spread x 1.4", n, "over-confidence", students, spread=1.4, shift=0.0)
         add("Student's t, spread x .7", n, "under-confidence", students, spread=0.7, shift=0.0)

@@ -106,3 +106,51 @@ def test_targets_that_test_functions_do_not_reach(size):
         assert sc.calibration_test(predictions, y, n_resamples=199, rng=0).seen == ("bias",)
     predictions, y = flawed(100, 2, "scale", 1.0 / size, rng=0)
     assert sc.calibration_test(predictions, y, n_resamples=199, rng=0).seen[0] == "over-confidence"
+
+
+@pytest.mark.parametrize(
+    ("bias", "ratio", "seen"),
+    [
+        (3.0, 0.1, {"bias", "under-confidence"}),
+        (1.5, 0.6, {"bias", "under-confidence"}),
+        (3.0, 2.0, {"bias", "over-confidence"}),
+        (1.0, 0.1, {"bias", "under-confidence"}),  # squares are as large as claimed
+    ],
+)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_a_bias_and_a_wrong_spread_that_hide_each_other(bias, ratio, seen, dim):
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        mean = rng.normal(size=(150, dim))
+        y = mean + ratio * rng.normal(size=(150, dim))
+        found = sc.calibration_test(sc.Gaussian(mean + bias, 1.0), y, n_resamples=199, rng=seed)
+        assert set(found.seen) == seen
+
+
+def test_spreads_that_are_wrong_both_ways():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        mean = rng.normal(size=(500, 3))
+        y = mean + np.array([1.3, 0.75, 1.0]) * rng.normal(size=(500, 3))
+        found = sc.calibration_test(sc.Gaussian(mean, 1.0), y, n_resamples=199, rng=seed)
+        assert set(found.seen) == {"over-confidence", "under-confidence"}
+
+
+@pytest.mark.parametrize("n_groups", [6, 9, 12])
+def test_words_of_few_groups(n_groups):
+    """Random signs of fewer than ten groups cannot tell; a far target by the formula is no wrong shape."""
+    rng = np.random.default_rng(n_groups)
+    mean, groups = rng.normal(size=200), np.arange(200) % n_groups
+    y = mean + 0.8 + 1.8 * rng.normal(size=200)
+    found = sc.calibration_test(sc.Gaussian(mean, 1.0), y, groups=groups, rng=0)
+    assert set(found.seen) == ({"over-confidence"} if n_groups < 10 else {"over-confidence", "bias"})
+
+
+def test_views_that_cannot_see_a_bias_do_not_call_it_something_else():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(300, 3))
+    views = [view for view in sc.views.default_views(3) if view.name in ("spread", "correlation")]
+    found = sc.calibration_test(
+        sc.Gaussian(mean, 1.0), mean + 0.8 + rng.normal(size=mean.shape), views=views, n_resamples=199, rng=0
+    )
+    assert found.seen == ("bias",)

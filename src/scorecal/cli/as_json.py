@@ -83,6 +83,7 @@ def _of_numbers(diagnosis: Diagnosis, given: Input) -> dict[str, Any]:
         ],
         "levels": [{name: getattr(level, name) for name in _OF_A_LEVEL} for level in diagnosis.levels],
         "extremes": [{"place": given.place(row.row)} | asdict(row) for row in diagnosis.extremes],
+        "outliers": [{"place": given.place(row), "row": row} for row in diagnosis.outliers],
         "where": where
         and {"name": where.name, "n": where.n, "pvalue": where.contrast_pvalue}
         | {name: getattr(where, name) for name in sizes},

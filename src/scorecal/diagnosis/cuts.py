@@ -36,9 +36,11 @@ def _cuts_of_numbers(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, list[
     """Cuts of numbers, and how to write them, in as few digits as tell them apart."""
     quarters = 0.25 * values.astype(float)  # whose differences do not overflow
     cuts = np.unique(np.quantile(quarters, np.arange(1, n_bins) / n_bins)) / 0.25
+    whole = bool(np.all(values == np.floor(values)))
+    cuts = np.unique(np.floor(cuts)) if whole else cuts
     finest = math.log10(max(np.ptp(quarters) / (2.5 * _N_BINS), np.finfo(float).smallest_subnormal))
     largest = math.log10(np.max(np.abs(values.astype(float))))
-    plain = range(max(0, math.ceil(-finest)), _MOST_DIGITS + 1 if largest <= _MOST_DIGITS else 0)
+    plain = range(0 if whole else max(0, math.ceil(-finest)), _MOST_DIGITS + 1 if largest <= _MOST_DIGITS else 0)
     powers = range(min(_MOST_DIGITS, math.ceil(largest - finest)), _MOST_DIGITS + 1)
     styles = [*(f".{digits}f" for digits in plain), *(f".{digits}e" for digits in powers)]
     told_apart = np.unique([np.min(values), *cuts, np.max(values)])  # one large value must not round others to 0

@@ -15,7 +15,7 @@ from ..resampling import RandomSigns
 from ..resampling.automatic import affordable_estimator
 from ..resampling.clusters import clusters_of
 from ..results import CombinedResult
-from .arguments import check_result, check_same_rows, checked_names, own_covariates, units_of
+from .arguments import check_result, check_same_rows, checked_names, in_blocks, own_covariates, units_of
 from .class_result import ClassDiagnosis
 from .classes import diagnose_classes
 from .estimates import Direction, as_correlations, biases, correlations, marginal_ratios, ratios, worst_direction
@@ -210,7 +210,7 @@ def diagnose(
     columns = {name: column[found.rows] for name, column in given.items()}
     with_spread = not isinstance(given_predictions, Rankable)
     divided = own_covariates(found, labels, with_spread=with_spread) if covariates is None else columns
-    clusters, units = units_of(given_clusters, found)
+    clusters, units = units_of(in_blocks(given_clusters, groups, predictions.n, result), found)
     partitions = partitions_of(divided, len(found.rows), warn=covariates is not None, clusters=clusters)
     rejected = result.rejects(alpha)
     weights, along = worst_direction(found, units)

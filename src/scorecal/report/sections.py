@@ -23,7 +23,7 @@ def verdict_part(result: CombinedResult, diagnosis: Any, alpha: float, tolerance
     rejected = result.rejects(alpha)
     verdict = "Calibration is rejected" if rejected else "No evidence against calibration"
     meaning = (
-        "The uncertainty that these predictions state cannot be trusted."
+        "These predictions cannot be taken at their word."
         if rejected
         else "The uncertainty that these predictions state agrees with what was observed, as far as this test can see."
     )

@@ -124,7 +124,8 @@ def _first_of(sizes: dict[str, float], evidence: _Evidence, level: float) -> lis
     most = _HALF * min(before, evidence.amount_without(*first))
     if evidence.amount_without(*both) >= most or clearest in evidence.left([*both], level):
         return first
-    return sorted(filter(both.get, both), key=both.get, reverse=True) or [spread]
+    found = [kind for kind, size in both.items() if size > 0.0]
+    return sorted(found, key=both.__getitem__, reverse=True) or [spread]
 
 
 def _shape_or_spread(evidence: _Evidence, seen: Sequence[str], level: float) -> str:

@@ -26,7 +26,7 @@ _WORDS = {
     "outliers": "a few targets are outliers: they lie farther off than the predictions allow",
     "modes": "the predictions give their modes the wrong weights",
     "covariates": "miscalibration depends on {covariates}",
-    "serial": "errors follow those of the rows before",
+    "serial": "{serial}",
     "any": "none of the views names the kind",
 }
 
@@ -36,7 +36,7 @@ _SHORT = {
     "shape": "wrong shape",
     "modes": "wrong weights of modes",
     "covariates": "dependence on {covariates}",
-    "serial": "dependence on the errors before",
+    "serial": "{serial}",
 }
 
 
@@ -45,7 +45,11 @@ def message_of(judged: Judged, n: int, seen: tuple[str, ...], level: float) -> s
     outcome = verdict(judged.combined.pvalue, n, level)
     if not seen:
         return f"{outcome}."
-    names = {"covariates": _covariates_in(judged, level), "dependence": _dependence_in(judged, level)}
+    names = {
+        "covariates": _covariates_in(judged, level),
+        "dependence": _dependence_in(judged, level),
+        "serial": _serial_in(judged, level),
+    }
     also = ", ".join(_SHORT.get(kind, kind).format(**names) for kind in seen[1:])
     first = _WORDS[seen[0]].format(**names)
     return f"{outcome}: {first}.{f' Also seen: {also}.' if also else ''}"
@@ -69,6 +73,17 @@ def _dependence_in(judged: Judged, level: float) -> str:
     largest = max(sizes.values())
     named = [kind for kind, size in sizes.items() if size >= _ALSO * largest]
     return f"{' and '.join(named)} that {'depend' if len(named) > 1 else 'depends'} on"
+
+
+def _serial_in(judged: Judged, level: float) -> str:
+    """How errors follow those of the rows before, in words."""
+    found = {
+        isinstance(view.target_kernel, Constant)
+        for view, result in zip(judged.used, judged.views, strict=True)
+        if view.sees == "serial" and result.adjusted_pvalue <= level
+    }
+    ways = [words for is_bias, words in ((True, "in their sign"), (False, "in their size")) if is_bias in found]
+    return " ".join(["errors follow those of the rows before", " and ".join(ways)]).rstrip()
 
 
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws: Draws, null: str) -> tuple[str, ...]:
