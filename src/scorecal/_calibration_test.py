@@ -79,7 +79,7 @@ def calibration_test(
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
         rows are few: n d up to 10,000 for Gaussians, 200 rows for others, and 100 for those that have scores only; of
         more than 100 rows, views that compare pairs are judged by signs. With `groups` or `horizon`, with another
-        estimator than "complete", and for posteriors of sbi it means signs. Classes are drawn up to
+        estimator than "complete", and for posteriors of sbi and flows it means signs. Classes are drawn up to
         20,000 rows, with `horizon=1` as well. P-values by signs of fewer than 50 rows are raised, but for Gaussians,
         since signs of few rows mistake skewness for bias. `nulls.StudentT` is refused, since it is for one statistic.
     groups, horizon

@@ -182,3 +182,23 @@ def test_without_torch(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(ImportError, match=r"\.\[torch\]"):
         sc.from_torch(None)
+
+
+def test_flows_tell_where_they_are_by_a_few_draws_and_are_judged_by_signs():
+    """Draws of a flow go through its networks; those of torch's own transforms are quick."""
+    import zuko
+
+    torch.manual_seed(0)
+    flow = zuko.flows.MAF(2, 1, hidden_features=(8,))
+    context = torch.randn(60, 1)
+    with torch.no_grad():
+        y = flow(context).sample()
+    predictions = sc.from_torch(flow(context))
+    result = sc.calibration_test(predictions, y, n_resamples=99, rng=0)
+    assert result.null == "signs"
+    assert not result.rejects()
+    assert predictions.spread_of.shape == (32, 60, 2)
+    plain = sc.from_torch(td.Independent(td.LogNormal(torch.zeros(60, 2), 1.0), 1))
+    assert plain.spread_of is None
+    own = sc.from_torch(td.TransformedDistribution(td.Normal(torch.zeros(60), 1.0), [_Sinh()]))
+    assert not own.slow_to_sample

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._lib.arrays import Array
+from ..._lib.cached import cached_property
 from ..._lib.extras import needs
 from ..categorical import Categorical
 from ..gaussian import Gaussian
@@ -17,6 +18,8 @@ from .discrete import IntegerPredictions, from_log_prob
 from .distribution import BatchOfDistributions, check_batch_of_classes, check_distribution, is_discrete
 
 ROWS_AT_ONCE = 16384
+_FEW_DRAWS, _DRAWS_PER_DIMENSION = 32, 8  # of a flow, for its location and spread
+_SEED = 0  # of these: coordinates must not depend on `rng`
 
 
 def from_torch(distribution: Any) -> Predictions | Categorical | IntegerPredictions:
@@ -64,6 +67,20 @@ def from_torch(distribution: Any) -> Predictions | Categorical | IntegerPredicti
 @dataclass(frozen=True, eq=False, repr=False)
 class TorchDistribution(BatchOfDistributions):
     """Predictions from a distribution of torch without closed forms in scorecal."""
+
+    @cached_property
+    def slow_to_sample(self) -> bool:
+        """Whether draws go through networks, as those of flows do, and random signs are the default null."""
+        steps = getattr(self.distribution, "transforms", None) or [getattr(self.distribution, "transform", None)]
+        networks = _torch().nn.Module  # those of zuko hide theirs
+        return any(isinstance(step, networks) or type(step).__module__.startswith("zuko.") for step in steps)
+
+    @cached_property
+    def spread_of(self) -> Array | None:
+        """Draws (m, n, dim) of a flow, which tell where it lies and how wide it is at less cost than its scores."""
+        if not self.slow_to_sample:
+            return None
+        return self.sample(max(_FEW_DRAWS, _DRAWS_PER_DIMENSION * self.dim), _SEED)
 
     def score(self, y: Array) -> Array:
         """Gradients of `log_prob` at `y`, broadcast against (n, dim)."""
