@@ -66,8 +66,8 @@ def main() -> None:
     lines = [
         "# Cost of `calibration_test` on posteriors of sbi",
         "",
-        f"`python benchmarks/flow_times.py`; {versions}. Processor seconds of one thread, with 999 resamples: the least of",
-        f"{REPEATS}. Two moons. Those of NPE tell their locations from a few draws; those of NLE and NRE have them",
+        f"`python benchmarks/flow_times.py`; {versions}. Processor seconds of one thread, with 999",
+        f"resamples: the least of {REPEATS}. Two moons. Those of NPE tell their locations from a few draws; those of NLE and NRE have them",
         "fitted to scores. Those that are rejected are asked again, for the words.",
         "",
         "| posterior | n | `kccsd_test` | `calibration_test` | ratio |",
