@@ -130,3 +130,18 @@ def test_bad_arguments(options, message):
     y = np.random.default_rng(0).normal(size=(50, 1))
     with pytest.raises(ValueError, match=message):
         sc.diagnose(sc.Gaussian(np.zeros((50, 1)), 1.0), y, **options)
+
+
+@pytest.mark.parametrize("n", [10, 12, 30, 79, 200])
+def test_sizes_of_rows_in_time_order_rest_on_blocks_where_errors_follow_each_other(n):
+    rng = np.random.default_rng(0)
+    error = np.zeros(n)
+    for k in range(1, n):
+        error[k] = 0.95 * error[k - 1] + 0.3 * rng.normal()
+    found = sc.diagnose(sc.Gaussian(np.zeros(n), 1.0), error + 2.0, horizon=1, n_resamples=99, rng=0)
+    if n < 40:
+        assert found.n_clusters == n
+    else:
+        assert 20 <= found.n_clusters < n
+    calm = sc.diagnose(sc.Gaussian(np.zeros(n), 1.0), rng.normal(size=n), horizon=1, n_resamples=99, rng=1)
+    assert calm.bias[0].high - calm.bias[0].low < found.bias[0].high - found.bias[0].low or n < 40

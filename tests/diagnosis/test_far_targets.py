@@ -91,3 +91,37 @@ def test_few_groups_do_not_hide_outliers():
     wide = sc.calibration_test(sc.Gaussian(mean, 0.5), mean + rng.normal(size=600), groups=group, rng=0)
     spread = next(view for view in wide.views if view.name == "spread")
     assert spread.adjusted_pvalue >= 1 / 6
+
+
+def test_outliers_among_counts_have_no_distance():
+    y = np.random.default_rng(0).poisson(3.0, 200).astype(float)
+    y[0] = 999.0
+    found = sc.diagnose(sc.as_predictions(stats.poisson(np.full(200, 3.0))), y, n_resamples=99, rng=0)
+    assert found.extremes == ()
+    if found.outliers:
+        assert found.statements[0] == "1 row is an outlier; sizes are those of the other rows."
+    assert "Calibration" in found.message
+
+
+@pytest.mark.filterwarnings("ignore:.*groups:UserWarning")
+def test_outliers_stay_where_too_little_else_is_left():
+    """All rows of one of two groups; and one of ten rows."""
+    rng = np.random.default_rng(0)
+    y, groups = np.concatenate([np.full(10, 500.0), rng.normal(size=390)]), np.repeat([0, 1], [10, 390])
+    found = sc.diagnose(sc.Gaussian(np.zeros(400), 1.0), y, groups=groups, n_resamples=99, rng=0)
+    assert found.outliers == ()
+    assert found.within(bias=1e3, spread=1e3) is None
+    y = rng.normal(size=10)
+    y[0] = 1e3
+    few = sc.diagnose(sc.Gaussian(np.zeros(10), 1.0), y, n_resamples=99, rng=0)
+    assert few.outliers == ()
+    assert "no sizes are stated" not in few.message
+
+
+def test_a_covariate_that_tells_outliers_from_all_others_is_not_said_to_be_constant(recwarn):
+    y = np.random.default_rng(0).normal(size=300)
+    y[:5] = -999.0
+    bad = np.arange(300) < 5
+    found = sc.diagnose(sc.Gaussian(np.zeros(300), 1.0), y, covariates={"bad": bad}, n_resamples=99, rng=0)
+    assert found.outliers == (0, 1, 2, 3, 4)
+    assert len(recwarn) == 0

@@ -36,3 +36,21 @@ def test_no_word_on_good_data_nor_where_most_are_far(form):
     far = sc.calibration_test(FORMS[form], targets(0) + 500.0, n_resamples=99, rng=0)
     assert far.rejects()
     assert not any("times the range" in each for each in far.warnings)
+
+
+@pytest.mark.parametrize("kind", ["rare counts", "rain", "Cauchy"])
+def test_no_word_where_ranges_are_zero_or_short(kind):
+    rng = np.random.default_rng(3)
+    if kind == "rare counts":
+        predictions, y = sc.from_samples(rng.poisson(0.02, (400, 20)).astype(float)), rng.poisson(0.02, 400)
+    elif kind == "rain":
+        wet = np.maximum(rng.normal(-1.5, 1.0, size=(400, 1)), 0.0)
+        quantiles = np.maximum(wet * np.array([0.5, 1.0, 2.0]), 0.0)
+        predictions, y = (
+            sc.from_quantiles([0.1, 0.5, 0.9], quantiles),
+            np.maximum(wet[:, 0], 0.1 * (rng.random(400) < 0.02)),
+        )
+    else:
+        predictions, y = sc.from_samples(rng.standard_cauchy((1000, 5))), rng.standard_cauchy(1000)
+    assert predictions.cautions(np.asarray(y, dtype=float)[:, None])[:1] == () or kind == "rain"
+    assert not any("times the range" in each for each in predictions.cautions(np.asarray(y, dtype=float)[:, None]))

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import scorecal as sc
 from scorecal.experiments import flawed, skewed
@@ -339,3 +340,18 @@ def test_messages_have_no_gaps():
 
     assert set(_WORDS) == (set(KINDS) - {"confidence"}) | {"over-confidence", "under-confidence"}
     assert set(_SHORT) <= set(_WORDS)
+
+
+@pytest.mark.parametrize(("bias", "factor"), [(1.0, 0.5), (1.0, 1.5)])
+@pytest.mark.parametrize(
+    "law", [scipy.stats.t(3), scipy.stats.laplace, scipy.stats.logistic], ids=["t3", "laplace", "logistic"]
+)
+def test_a_bias_and_a_wrong_spread_of_heavy_tails(law, bias, factor):
+    """Steps to where scores have mean zero must not go to and fro."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=300)
+    make = scipy.stats.t if not hasattr(law, "_shape_info") else law
+    predictions = sc.from_scipy(make(3, mean) if make is scipy.stats.t else make(mean))
+    y = mean + bias + factor * law.rvs(size=300, random_state=rng)
+    seen = sc.calibration_test(predictions, y, n_resamples=99, rng=0).seen
+    assert set(seen) == {"bias", "under-confidence" if factor < 1 else "over-confidence"}

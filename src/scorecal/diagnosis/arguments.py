@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..resampling.clusters import BLOCK_PER_HORIZON, FEWEST_CLUSTERS, Clusters, clusters_of
+from ..resampling.clusters import Clusters, blocks_of_rows
 from ..results import CombinedResult
 from .residuals import Residuals
 from .sizes import Units
 
 _ROWS_OF_BLOCKS = 3.0  # times the cube root of the number of rows
+_FEWEST_BLOCKS = 20
 _SOME_EVIDENCE = 0.1  # p-value: blocks that are not needed cost little
 _ALIKE = 1e-9  # relative: what varies by less does so by rounding
 
@@ -25,7 +26,7 @@ def units_of(clusters: Clusters | None, found: Residuals) -> tuple[Clusters | No
     return clusters, Units(clusters.n_clusters, clusters.labels)
 
 
-def in_blocks(clusters: Clusters | None, groups: Any, n: int, result: CombinedResult) -> Clusters | None:
+def in_blocks(clusters: Clusters | None, n: int, result: CombinedResult) -> Clusters | None:
     """Clusters for sizes: blocks of consecutive rows, if these are in time order and errors follow those before.
 
     The mean of what follows itself varies more than that of as many independent rows. Errors of calibrated one-step
@@ -34,8 +35,8 @@ def in_blocks(clusters: Clusters | None, groups: Any, n: int, result: CombinedRe
     follow = any(view.sees == "serial" and view.pvalue <= _SOME_EVIDENCE for view in result.views)
     if clusters is None or clusters.horizon > 1 or not clusters.ordered or not follow:
         return clusters
-    length = math.ceil(_ROWS_OF_BLOCKS * n ** (1.0 / 3.0))
-    return clusters_of(groups, max(2, min(length, n // FEWEST_CLUSTERS) // BLOCK_PER_HORIZON), n)
+    length = min(math.ceil(_ROWS_OF_BLOCKS * n ** (1.0 / 3.0)), n // _FEWEST_BLOCKS)
+    return blocks_of_rows(clusters, length) if length > 1 else clusters
 
 
 def own_covariates(found: Residuals, names: Sequence[str], *, with_spread: bool) -> Mapping[str, np.ndarray]:

@@ -104,7 +104,7 @@ def diagnose(
         As for `calibration_test`: labels of rows that depend on each other, and the number of steps ahead of forecasts
         in time order. Intervals then rest on the groups, or on blocks of consecutive rows, as independent units, and
         p-values of regions on one sign for each. Fewer than ten of them make intervals rough, which is said, and
-        nothing is stated.
+        no sizes are stated.
     n_resamples : int
         Number of null draws of the test, and of random signs for the p-values of regions; with fewer than 79 no region
         can be named at the default level.
@@ -205,14 +205,16 @@ def diagnose(
         )
     else:
         check_same_rows(result, predictions.n, given_clusters)
-    every, outliers = found, outliers_in(found, result)
+    rejected = result.rejects(alpha)
+    all_clusters, every = in_blocks(given_clusters, predictions.n, result), found
+    outliers = outliers_in(found, result, all_clusters, _LEAST_ROWS) if rejected else np.zeros(n, dtype=bool)
     found = every.without(outliers) if np.any(outliers) else every
     columns = {name: column[found.rows] for name, column in given.items()}
     with_spread = not isinstance(given_predictions, Rankable)
     divided = own_covariates(found, labels, with_spread=with_spread) if covariates is None else columns
-    clusters, units = units_of(in_blocks(given_clusters, groups, predictions.n, result), found)
-    partitions = partitions_of(divided, len(found.rows), warn=covariates is not None, clusters=clusters)
-    rejected = result.rejects(alpha)
+    clusters, units = units_of(all_clusters, found)
+    warn = covariates is not None and len(found.rows) == n  # a column may tell outliers from all others
+    partitions = partitions_of(divided, len(found.rows), warn=warn, clusters=clusters)
     weights, along = worst_direction(found, units)
     sizes = _Overall(
         biases(found.marginal, units),

@@ -8,6 +8,7 @@ import numpy as np
 from .._lib.arrays import to_numpy
 from ..predictions import Gaussian, GaussianMixture, Samplable, draw_samples
 from ..predictions.noisy import Noisy
+from ..resampling.clusters import Clusters
 from ..results import CombinedResult
 from ..views.far_rows import far_rows_of
 from .residuals import Residuals
@@ -53,11 +54,12 @@ def extreme_rows(predictions: Any, found: Residuals, rng: np.random.Generator) -
     return tuple(ExtremeRow(*each) for each in zip(*(column.tolist() for column in columns), strict=True))
 
 
-def outliers_in(found: Residuals, result: CombinedResult) -> np.ndarray:
-    """Return which rows are outliers, if the test names these: all sizes would rest on them."""
-    if "outliers" not in result.seen:
-        return np.zeros(len(found.rows), dtype=bool)
-    return far_rows_of(found.plain).far
+def outliers_in(found: Residuals, result: CombinedResult, clusters: Clusters | None, fewest: int) -> np.ndarray:
+    """Return which rows are outliers, if the test names these and enough others are left: sizes would rest on them."""
+    none = np.zeros(len(found.rows), dtype=bool)
+    far = far_rows_of(found.plain).far if "outliers" in result.seen else none
+    in_clusters = clusters is None or len(np.unique(clusters.labels[found.rows[~far]])) > 1
+    return far if in_clusters and np.sum(~far) >= fewest else none
 
 
 def _pvalues(

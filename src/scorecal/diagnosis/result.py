@@ -158,8 +158,8 @@ class Diagnosis:
         bool or None
             True if in every dimension two one-sided tests, each at level 1 - `confidence_level`, show that the size is
             inside its limits: it is wrongly True with no larger probability. False if an interval lies wholly outside
-            them, where all intervals hold together. None otherwise, and in place of True where sizes are
-            `understated`. Only sizes over all rows are looked at.
+            them, where all intervals hold together. None otherwise, and in place of True where the test names
+            outliers, which sizes leave out, or sizes are `understated`. Only sizes over all rows are looked at.
 
         Examples
         --------
@@ -174,7 +174,8 @@ class Diagnosis:
         within = is_within(*self._sizes, bias, spread, self.alpha, self._tail)
         if within and self._plain_bias is not None and not is_near(self._plain_bias, bias or 0.0, self.alpha):
             return None
-        return None if within and (self.understated or self.outliers) else within
+        unsure = self.understated or "outliers" in self.result.seen
+        return None if within and unsure else within
 
     def plot(self) -> Any:
         """Draw biases and confidence ratios with their intervals; return two matplotlib axes."""

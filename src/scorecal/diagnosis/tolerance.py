@@ -29,7 +29,7 @@ class Tolerance:
         needed = _needed(diagnosis.result)
         if diagnosis.understated:
             needed = "quantiles, members and counts do not tell how far targets lie beyond them"
-        elif diagnosis.outliers:
+        elif "outliers" in diagnosis.result.seen:
             needed = "there are outliers"
         return f"{self} {_in_words(within, beyond, needed, diagnosis.result)}."
 

@@ -69,7 +69,7 @@ def statements_of(diagnosis: Diagnosis) -> list[str]:
 
 def _are_few(diagnosis: Diagnosis) -> bool:
     """Whether groups or blocks are too few for sizes to be stated."""
-    return diagnosis.n_clusters < FEWEST_CLUSTERS
+    return diagnosis.n_clusters < min(FEWEST_CLUSTERS, diagnosis.n)
 
 
 def _outliers(diagnosis: Diagnosis) -> list[str]:
@@ -77,10 +77,13 @@ def _outliers(diagnosis: Diagnosis) -> list[str]:
     count = len(diagnosis.outliers)
     if not count:
         return []
-    size = f"{max(each.distance for each in diagnosis.extremes):.4g} predicted sd"
+    farthest = max((each.distance for each in diagnosis.extremes), default=None)  # of ranks, it is not known
+    size = "" if farthest is None else f"{farthest:.4g} predicted sd from "
     if count == 1:
-        return [f"1 row is an outlier, {size} from its prediction; sizes are those of the other rows."]
-    return [f"{count} rows are outliers, up to {size} from their predictions; sizes are those of the other rows."]
+        told = f"1 row is an outlier{f', {size}its prediction' if size else ''}"
+    else:
+        told = f"{count} rows are outliers{f', up to {size}their predictions' if size else ''}"
+    return [f"{told}; sizes are those of the other rows."]
 
 
 def _by_region(diagnosis: Diagnosis) -> list[str]:

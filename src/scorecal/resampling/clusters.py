@@ -103,6 +103,14 @@ def clusters_of(groups: Any, horizon: Any, n: int) -> Clusters | None:
     return Clusters(labels, int(labels.max()) + 1, ordered=True, series=series, horizon=int(horizon), times=times)
 
 
+def blocks_of_rows(clusters: Clusters, length: int) -> Clusters:
+    """Return clusters of at least so many consecutive rows each, for rows in time order, in their series."""
+    n = len(clusters.labels)
+    one = np.zeros(n, dtype=np.int64) if clusters.series is None else clusters.series
+    labels = _blocks(one, _places(one), np.bincount(one), length)
+    return Clusters(labels, int(labels.max()) + 1, ordered=True, series=clusters.series)
+
+
 def _places(series: np.ndarray) -> np.ndarray:
     """Place of each row in its series, from 0."""
     order, sizes = np.argsort(series, kind="stable"), np.bincount(series)

@@ -50,11 +50,10 @@ def far_rows_in(frame: ViewFrame) -> FarRows:
     return far_rows_of(np.mean(to_numpy(frame.whitened[0]).astype(np.float64), axis=0))
 
 
-def far_rows_of(whitened: np.ndarray) -> FarRows:
+def far_rows_of(z: np.ndarray) -> FarRows:
     """Find the rows (n, d) that are far, as if all were Gaussian."""
     from scipy.special import chdtri, gammaincinv
 
-    z = whitened
     z = z - np.median(z, axis=0)  # a bias is no reason to take targets for outliers
     n, d = z.shape
     # Nor is a wrong spread of all of them.

@@ -65,25 +65,24 @@ def _covariates_in(judged: Judged, level: float) -> str:
 
 def _dependence_in(judged: Judged, level: float) -> str:
     """A bias that depends on the prediction, a wrong spread, or both if one is hardly less clear, in words."""
-    sizes = {"a bias": 0.0, "a wrong spread": 0.0}
-    for view, found, size in zip(judged.used, judged.views, judged.combined.sizes, strict=True):
-        if view.sees == "dependence" and found.adjusted_pvalue <= level:
-            kind = "a bias" if isinstance(view.target_kernel, Constant) else "a wrong spread"
-            sizes[kind] = max(sizes[kind], float(size))
-    largest = max(sizes.values())
-    named = [kind for kind, size in sizes.items() if size >= _ALSO * largest]
+    named = _of_location_and_spread(judged, "dependence", level, ("a bias", "a wrong spread"))
     return f"{' and '.join(named)} that {'depend' if len(named) > 1 else 'depends'} on"
 
 
 def _serial_in(judged: Judged, level: float) -> str:
     """How errors follow those of the rows before, in words."""
-    found = {
-        isinstance(view.target_kernel, Constant)
-        for view, result in zip(judged.used, judged.views, strict=True)
-        if view.sees == "serial" and result.adjusted_pvalue <= level
-    }
-    ways = [words for is_bias, words in ((True, "in their sign"), (False, "in their size")) if is_bias in found]
-    return " ".join(["errors follow those of the rows before", " and ".join(ways)]).rstrip()
+    ways = _of_location_and_spread(judged, "serial", level, ("in their sign", "in their size"))
+    return f"errors follow those of the rows before {' and '.join(ways)}"
+
+
+def _of_location_and_spread(judged: Judged, sees: str, level: float, words: tuple[str, str]) -> list[str]:
+    """The words for what clear views of a kind see: in the location, in the spread, or both if hardly less clear."""
+    sizes = dict.fromkeys(words, 0.0)
+    for view, found, size in zip(judged.used, judged.views, judged.combined.sizes, strict=True):
+        if view.sees == sees and found.adjusted_pvalue <= level:
+            word = words[0] if isinstance(view.target_kernel, Constant) else words[1]
+            sizes[word] = max(sizes[word], float(size))
+    return [word for word, size in sizes.items() if size >= _ALSO * max(sizes.values())]
 
 
 def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws: Draws, null: str) -> tuple[str, ...]:

@@ -89,15 +89,17 @@ def _respread(frame: ViewFrame) -> ViewFrame:
     products = _kept(frame, units.u * units.t)
     least = np.finfo(np.float64).tiny if _is_linear(frame) else _LEAST  # that step is exact, however long
     step = 0.5 * np.log(np.maximum(-np.mean(products, axis=0), least))
-    return _moved(frame, units, units.u * np.exp(-_share(frame, units.u * units.t, 2.0) * step))
+    return _moved(frame, units, units.u * np.exp(-_share(frame, units.u * units.t + 1.0, 2.0) * step))
 
 
 def _share(frame: ViewFrame, values: np.ndarray, of_gaussians: float) -> Any:
-    """Share of the step of Gaussians, by their information over that of the predictions, the variance of the values.
+    """Share of the step of Gaussians, by their information over that of the predictions, the mean square of the values.
 
     Where scores are large or vary much, full steps would go to and fro.
     """
-    return 1.0 if _is_linear(frame) else of_gaussians / np.maximum(np.var(_kept(frame, values), axis=0), of_gaussians)
+    if _is_linear(frame):
+        return 1.0
+    return of_gaussians / np.maximum(np.mean(_kept(frame, values) ** 2, axis=0), of_gaussians)
 
 
 def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
@@ -108,7 +110,7 @@ def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
     frame = _moved(frame, units, units.u + _share(frame, units.t, 1.0) * shift)
     units = _near(frame)
     products = units.u * units.t
-    share = np.mean(_share(frame, products, 2.0))
+    share = np.mean(_share(frame, products + 1.0, 2.0))
     step = 0.5 * share * _fitted(frame, np.mean(products, axis=(0, 2)), common)
     return _moved(frame, units, units.u * np.exp(np.clip(step, -_LONGEST, _LONGEST))[:, None])
 
@@ -143,7 +145,7 @@ def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     products = s[:, :, None] * z[:, None, :]
     second = -np.mean(products, axis=0)
     size, axes = np.linalg.eigh(0.5 * (second + second.T))
-    share = 1.0 if _is_linear(frame) else 1.0 / max(1.0, float(np.mean(np.var(products, axis=0))))
+    share = 1.0 if _is_linear(frame) else 1.0 / max(1.0, float(np.mean((products + np.eye(len(second))) ** 2)))
     root = (axes * np.maximum(size, _LEAST) ** (-0.5 * share)) @ axes.T
     turned = full_product(frame.whitened[0], like(root, frame.targets))
     whitening = frame.whitening

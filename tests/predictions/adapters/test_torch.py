@@ -184,10 +184,8 @@ def test_without_torch(monkeypatch):
         sc.from_torch(None)
 
 
-def test_flows_tell_where_they_are_by_a_few_draws_and_are_judged_by_signs():
+def test_flows_tell_where_they_are_by_a_few_draws_and_are_judged_by_signs(zuko):
     """Draws of a flow go through its networks; those of torch's own transforms are quick."""
-    import zuko
-
     torch.manual_seed(0)
     flow = zuko.flows.MAF(2, 1, hidden_features=(8,))
     context = torch.randn(60, 1)

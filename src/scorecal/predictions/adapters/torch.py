@@ -71,9 +71,7 @@ class TorchDistribution(BatchOfDistributions):
     @cached_property
     def slow_to_sample(self) -> bool:
         """Whether draws go through networks, as those of flows do, and random signs are the default null."""
-        steps = getattr(self.distribution, "transforms", None) or [getattr(self.distribution, "transform", None)]
-        networks = _torch().nn.Module  # those of zuko hide theirs
-        return any(isinstance(step, networks) or type(step).__module__.startswith("zuko.") for step in steps)
+        return _has_networks(self.distribution)
 
     @cached_property
     def spread_of(self) -> Array | None:
@@ -168,3 +166,12 @@ def _as_mixture(distribution: Any) -> GaussianMixture | None:
     weights = distribution.mixture_distribution.probs
     scales = parts.scale if parts.loc.ndim == 3 else parts.scale[..., None]
     return GaussianMixture(weights, parts.loc, scales)
+
+
+def _has_networks(part: Any) -> bool:
+    """Whether a distribution or a transform is made of modules of torch, or is a part of zuko, which hides its own."""
+    if isinstance(part, _torch().nn.Module) or type(part).__module__.startswith("zuko."):
+        return True
+    inner = [getattr(part, name, None) for name in ("base_dist", "transform")]
+    steps = [*(getattr(part, "transforms", None) or []), *(getattr(part, "parts", None) or [])]
+    return any(_has_networks(each) for each in (*inner, *steps) if each is not None)
