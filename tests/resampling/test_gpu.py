@@ -16,7 +16,7 @@ from scorecal._kccsd import kccsd_statistic
 from scorecal._lib.arrays import full_product, to_numpy
 from scorecal._lib.linalg import distance_factors
 from scorecal.pairwise import Product
-from scorecal.resampling import ComputeOptions, RandomSigns, engine, signs, u_statistics
+from scorecal.resampling import ComputeOptions, RandomSigns, engine, layout, signs, u_statistics
 from scorecal.resampling.clusters import clusters_of
 from scorecal.resampling.gpu.float16 import scaled_float16
 from scorecal.resampling.gpu.fused import fused_tile, split
@@ -42,9 +42,9 @@ def pairs_of(n, dtype, device, target_kernel=None, spread=1.0, unit=1.0):
 @pytest.fixture
 def as_if_on_a_gpu(monkeypatch):
     if not torch.cuda.is_available():
-        monkeypatch.setattr(engine, "is_on_gpu", lambda array: True)
-        monkeypatch.setattr(signs, "is_on_gpu", lambda array: True)
-        monkeypatch.setattr(engine, "free_memory", lambda array: 2**30)
+        for module in (engine, signs, layout):
+            monkeypatch.setattr(module, "is_on_gpu", lambda array: True)
+        monkeypatch.setattr(layout, "free_memory", lambda array: 2**30)
 
 
 @pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])
@@ -82,6 +82,21 @@ def test_groups_and_blocks_in_half_precision(as_if_on_a_gpu, arguments):
     )
     sd = float(expected.null.std())
     assert float((mixed.null - expected.null).abs().max()) < 0.01 * sd
+    assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
+
+
+@pytest.mark.parametrize("estimator", [sc.estimators.Incomplete(20), sc.estimators.Linear()], ids=repr)
+def test_stacks_in_half_precision(as_if_on_a_gpu, estimator):
+    signs = RandomSigns().draw(1000, 200, np.random.default_rng(2))
+    exact, single = (pairs_of(1000, dtype, DEVICE) for dtype in (torch.float64, torch.float32))
+    expected, mixed = (
+        u_statistics(
+            [each.function], each.reference, signs, options=ComputeOptions(estimator, precision="mixed"), tile=tile
+        )
+        for each, tile in ((exact, 64), (single, None))
+    )
+    sd = float(expected.null.std())
+    assert 1e-9 * sd < float((mixed.null - expected.null).abs().max()) < 0.01 * sd
     assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, like
 from .._lib.cached import cached_property
 from .._lib.linalg import centre, norms_cancel
-from ..pairwise import PairFunction, Product, half_distances
+from ..pairwise import PairFunction, Product, Rows, half_distances
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
@@ -22,6 +22,7 @@ class EmbeddingGram:
 
     features: Array
     outer: str | Radial
+    takes_stacks = True
 
     @property
     def floats_per_pair(self) -> int:
@@ -31,7 +32,7 @@ class EmbeddingGram:
     def _product(self) -> PairFunction:
         return Product(self.features, self.features) if self.outer == "linear" else half_distances(self.features)
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
         xp = array_namespace(self.features)
         product = self._product(rows, cols)
         if self.outer == "linear":

@@ -3,6 +3,7 @@
 from .algebra import ProductOfPairs, Remembered, SumOfPairs
 from .products import Differences, Product, half_distances, sum_of_differences
 from .protocol import Average, Extreme, Features, PairFunction, Redraw, Redrawn, RowFunction, Statistic, Units
+from .stacks import Rows, Stack, rows_of, takes_stacks
 
 __all__ = [
     "Average",
@@ -16,9 +17,13 @@ __all__ = [
     "Redrawn",
     "Remembered",
     "RowFunction",
+    "Rows",
+    "Stack",
     "Statistic",
     "SumOfPairs",
     "Units",
     "half_distances",
+    "rows_of",
     "sum_of_differences",
+    "takes_stacks",
 ]

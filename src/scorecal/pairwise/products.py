@@ -6,6 +6,7 @@ from .._lib.arrays import Array, array_namespace, full_product
 from .._lib.linalg import distance_factors, norms_cancel
 from .algebra import SumOfPairs
 from .protocol import PairFunction
+from .stacks import Rows, rows_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,9 +16,10 @@ class Product:
     left: Array
     right: Array
     floats_per_pair: int = 1
+    takes_stacks = True
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
-        return full_product(self.left[rows, :], self.right[cols, :].mT)
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
+        return full_product(rows_of(self.left, rows), rows_of(self.right, cols).mT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +29,13 @@ class Differences:
     a: Array
     b: Array
     floats_per_pair: int = 4
+    takes_stacks = True
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
         total: Array = 0.0
+        ours, theirs = ([rows_of(part, some) for part in (self.a, self.b)] for some in (rows, cols))
         for k in range(self.a.shape[1]):  # a column at a time: all at once would need p times the memory of a block
-            gaps = (part[rows, k][:, None] - part[cols, k][None, :] for part in (self.a, self.b))
+            gaps = (one[..., :, None, k] - other[..., None, :, k] for one, other in zip(ours, theirs, strict=True))
             total = total + next(gaps) * next(gaps)
         return total
 

@@ -14,6 +14,7 @@ from ..pairwise import (
     PairFunction,
     Product,
     ProductOfPairs,
+    Rows,
     SumOfPairs,
     half_distances,
     sum_of_differences,
@@ -48,6 +49,8 @@ class GaussianStein:
     bandwidth: Array
     gram: EmbeddingGram
 
+    takes_stacks = True
+
     @cached_property
     def exponent(self) -> Product | Differences:
         xp = array_namespace(self.targets)
@@ -70,7 +73,7 @@ class GaussianStein:
     def floats_per_pair(self) -> int:
         return 2 + self.exponent.floats_per_pair + self.bilinear.floats_per_pair
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
         exponent = self.exponent(rows, cols)
         xp = array_namespace(exponent)
         # Rounding must not make a squared distance negative.
@@ -90,6 +93,8 @@ class RadialStein:
     scores: Array
     bandwidth: Array
     kernel: Radial
+
+    takes_stacks = True
 
     @cached_property
     def distance(self) -> Product | Differences:
@@ -112,7 +117,7 @@ class RadialStein:
     def floats_per_pair(self) -> int:
         return 8 + self.gradient.floats_per_pair + self.distance.floats_per_pair
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
         product = self.distance(rows, cols)
         t = -2.0 * array_namespace(product).minimum(product, 0.0)
         f, v, r = self.kernel.profile(t, self.scale)
