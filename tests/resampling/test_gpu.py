@@ -19,7 +19,9 @@ from scorecal.pairwise import Product
 from scorecal.resampling import ComputeOptions, RandomSigns, engine, layout, signs, u_statistics
 from scorecal.resampling.clusters import clusters_of
 from scorecal.resampling.gpu.float16 import scaled_float16
-from scorecal.resampling.gpu.fused import fused_tile, split
+from scorecal.resampling.gpu.fused import fused_tile
+from scorecal.resampling.gpu.fused_radial import fused_radial_tile, radial_parts, radial_products
+from scorecal.resampling.gpu.split import split
 
 CAN_RUN_TRITON = find_spec("triton") is not None and (
     torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET") == "1"
@@ -151,6 +153,33 @@ def test_the_fused_tile_is_the_plain_one(p, q, size, cols):
         error = 2.0**-23 * (1 + 3 * (p + 2) / 16) * terms.sum(axis)
         assert bool(((found.double() - expected.sum(axis)).abs() <= error).all())
     torch.testing.assert_close(block.double() * units[rows, None], expected, rtol=2e-3, atol=1e-6 * size**2)
+
+
+@pytest.mark.skipif(not CAN_RUN_TRITON, reason="no CUDA device, and no Triton with TRITON_INTERPRET=1")
+@pytest.mark.parametrize("kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ(), sc.kernels.IMQ(c=0.7, beta=-0.8)], ids=str)
+@pytest.mark.parametrize("outer", ["gaussian", "imq"])
+@pytest.mark.parametrize("cols", [slice(140, 300), slice(0, 130)])
+def test_the_fused_tile_of_radial_kernels_is_the_plain_one(kernel, outer, cols):
+    if isinstance(kernel, sc.kernels.Gaussian) and outer == "gaussian":
+        pytest.skip("two Gaussian kernels have a tile of their own")
+    single, exact = (_radial(dtype, kernel, outer) for dtype in (torch.float32, torch.float64))
+    rows, units = slice(0, 130), torch.linspace(0.5, 1.5, 300, device=DEVICE)
+    block, *sums = fused_radial_tile(radial_parts(*radial_products(single)), units, rows, cols)
+    expected = exact(rows, cols)
+    if rows == cols:
+        expected = 0.5 * expected.fill_diagonal_(0.0)
+    size = float(expected.abs().max())
+    for axis, found in zip((1, 0), sums, strict=True):
+        assert float((found.double() - expected.sum(axis)).abs().max()) < 3e-6 * size * 130**0.5
+    torch.testing.assert_close(block.double() * units[rows, None].double(), expected, rtol=2e-3, atol=1e-5 * size)
+
+
+def _radial(dtype, kernel, outer):
+    rng = np.random.default_rng(0)
+    mean, y = rng.normal(size=(2, 300, 3))
+    mean, y = (torch.as_tensor(part, dtype=dtype, device=DEVICE) for part in (mean, mean + y))
+    between = sc.kernels.GFD(n_base=5, outer=outer)
+    return kccsd_statistic(sc.Gaussian(mean, 1.0), y, between, kernel, None, np.random.default_rng(1)).function
 
 
 def test_float64_stays_float64(as_if_on_a_gpu):

@@ -51,7 +51,7 @@ def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generato
         if isinstance(part, EmbeddingGram | DistanceGram) and part.outer != "linear":
             return product([part])
         if isinstance(part, EmbeddingGram):
-            return lambda rows: part.features[rows, :]
+            return part.features
         if isinstance(part, Product) and part.left is part.right:
             return lambda rows: part.left[rows, :]
         if isinstance(part, Remembered):
@@ -108,7 +108,7 @@ def _points(part: Any, n_frequencies: int, rng: np.random.Generator) -> _Points 
         return _Points(lambda rows: targets[rows, :] / width, targets.shape[1], part.kernel, targets)
     if isinstance(part, EmbeddingGram) and part.outer != "linear":
         outer = part.outer if isinstance(part.outer, Radial) else _OUTER[part.outer]
-        return _Points(lambda rows: part.features[rows, :], part.features.shape[1], outer, part.features)
+        return _Points(part.features, part.embedding.shape[1], outer, part.embedding)
     if isinstance(part, DistanceGram):
         unit = part.bandwidth
         embedding, width = landmark_embedding(part.distance, _LANDMARKS_PER_FREQUENCY * n_frequencies, unit, rng)

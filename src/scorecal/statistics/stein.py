@@ -54,7 +54,7 @@ class GaussianStein:
     @cached_property
     def exponent(self) -> Product | Differences:
         xp = array_namespace(self.targets)
-        return half_distances(xp.concat([self.gram.features, self.targets / self.bandwidth], axis=1))
+        return half_distances(xp.concat([self.gram.every, self.targets / self.bandwidth], axis=1))
 
     @cached_property
     def bilinear(self) -> PairFunction:
