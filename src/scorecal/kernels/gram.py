@@ -8,7 +8,7 @@ import numpy as np
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, like
 from .._lib.cached import cached_property
 from .._lib.linalg import middle_of, norms_cancel
-from ..pairwise import PairFunction, Product, Rows, half_distances
+from ..pairwise import DistancesByBlock, PairFunction, Product, Rows, half_distances, is_long
 from ..predictions import Predictions
 from .bandwidth import resolve_bandwidth
 from .distances import Distance, Euclidean
@@ -52,6 +52,9 @@ class EmbeddingGram:
 
     @cached_property
     def product(self) -> PairFunction:
+        n, width = self.embedding.shape
+        if self.outer != "linear" and is_long(n, width) and not norms_cancel(self.embedding, self.unit):
+            return DistancesByBlock(self.features, n, width)
         features = self.every
         return Product(features, features) if self.outer == "linear" else half_distances(features)
 

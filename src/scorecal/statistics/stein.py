@@ -11,12 +11,14 @@ from ..kernels.gram import EmbeddingGram
 from ..kernels.radial import Gaussian, Radial
 from ..pairwise import (
     Differences,
+    DistancesByBlock,
     PairFunction,
     Product,
     ProductOfPairs,
     Rows,
     SumOfPairs,
     half_distances,
+    is_long,
     sum_of_differences,
 )
 
@@ -51,10 +53,19 @@ class GaussianStein:
 
     takes_stacks = True
 
+    def points(self, rows: slice) -> Array:
+        """psi of some rows."""
+        parts = [self.gram.features(rows), self.targets[rows, :] / self.bandwidth]
+        return array_namespace(self.targets).concat(parts, axis=1)
+
     @cached_property
-    def exponent(self) -> Product | Differences:
-        xp = array_namespace(self.targets)
-        return half_distances(xp.concat([self.gram.every, self.targets / self.bandwidth], axis=1))
+    def exponent(self) -> Product | DistancesByBlock | Differences:
+        n, embedding = self.targets.shape[0], self.gram.embedding
+        width = embedding.shape[1] + self.targets.shape[1]
+        far = (norms_cancel(*each) for each in ((embedding, self.gram.unit), (self.targets, self.bandwidth)))
+        if is_long(n, width) and not any(far):
+            return DistancesByBlock(self.points, n, width)
+        return half_distances(self.points(slice(0, n)))
 
     @cached_property
     def bilinear(self) -> PairFunction:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from array_api_compat import is_torch_array
 
 from ..._lib.arrays import Array
-from ...pairwise import PairFunction, Product, ProductOfPairs
+from ...pairwise import DistancesByBlock, PairFunction, Product, ProductOfPairs
 from ...statistics.stein import GaussianStein, RadialStein
 from .fused_radial import fused_radial
 from .split import SplitFloat16, split
@@ -29,7 +29,7 @@ def fused_stein(function: PairFunction) -> Callable[[Array, slice, slice], tuple
     if not isinstance(function, GaussianStein):
         return fused_radial(function)
     exponent, bilinear = function.exponent, function.bilinear
-    if not (isinstance(exponent, Product) and isinstance(bilinear, Product)):
+    if not (isinstance(exponent, Product | DistancesByBlock) and isinstance(bilinear, Product)):
         return None
     return partial(fused_tile, split(exponent), split(bilinear))
 
@@ -69,12 +69,12 @@ def fused_tile(
     block = torch.empty((n_rows, n_cols), dtype=torch.float16, device=row_units.device)
     row_sums, col_sums = (torch.zeros(k, dtype=torch.float32, device=block.device) for k in (n_rows, n_cols))
     tile_kernel[-(-n_rows // _EDGE), -(-n_cols // _EDGE)](
-        *(exponent.left[rows], exponent.right[cols], exponent.unit),
-        *(bilinear.left[rows], bilinear.right[cols], bilinear.unit),
+        *(exponent.left(rows), exponent.right(cols), exponent.unit),
+        *(bilinear.left(rows), bilinear.right(cols), bilinear.unit),
         *(row_units[rows], block, row_sums, col_sums, n_rows, n_cols),
         DIAGONAL=rows == cols,
-        WIDE=exponent.left.shape[1],
-        NARROW=bilinear.left.shape[1],
+        WIDE=exponent.width,
+        NARROW=bilinear.width,
         WIDE_STEP=exponent.step,
         NARROW_STEP=bilinear.step,
         EDGE=_EDGE,

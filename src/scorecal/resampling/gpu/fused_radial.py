@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..._lib.arrays import Array
 from ...kernels.gram import EmbeddingGram
 from ...kernels.radial import IMQ
-from ...pairwise import PairFunction, Product, ProductOfPairs
+from ...pairwise import DistancesByBlock, PairFunction, Product, ProductOfPairs
 from ...statistics.stein import RadialStein
 from .split import SplitFloat16, split
 
@@ -31,7 +31,9 @@ class RadialParts:
     kernel: tuple[float, float]
 
 
-def radial_products(function: PairFunction) -> tuple[RadialStein, EmbeddingGram, tuple[Product, ...]] | None:
+def radial_products(
+    function: PairFunction,
+) -> tuple[RadialStein, EmbeddingGram, tuple[Product | DistancesByBlock, ...]] | None:
     """Return the two factors of H and the products that they are made of; None for other functions."""
     if not isinstance(function, ProductOfPairs) or len(function.functions) != 2:
         return None
@@ -39,11 +41,13 @@ def radial_products(function: PairFunction) -> tuple[RadialStein, EmbeddingGram,
     if not (isinstance(stein, RadialStein) and isinstance(gram, EmbeddingGram)) or gram.outer == "linear":
         return None
     found = (gram.product, stein.distance, Product(stein.scores, stein.scores), stein.gradient)
-    products = tuple(each for each in found if isinstance(each, Product))
+    products = tuple(each for each in found if isinstance(each, Product | DistancesByBlock))
     return (stein, gram, products) if len(products) == len(found) else None  # others are of rows far apart
 
 
-def radial_parts(stein: RadialStein, gram: EmbeddingGram, products: tuple[Product, ...]) -> RadialParts:
+def radial_parts(
+    stein: RadialStein, gram: EmbeddingGram, products: tuple[Product | DistancesByBlock, ...]
+) -> RadialParts:
     """Return the products in float16 and the numbers that the GPU kernel needs."""
     outer = _OUTER_IMQ if gram.outer == "imq" else gram.outer
     return RadialParts(tuple(map(split, products)), stein.scale.reshape(1), _numbers(outer), _numbers(stein.kernel))
@@ -65,8 +69,8 @@ def fused_radial_tile(parts: RadialParts, row_units: Array, rows: slice, cols: s
     n_rows, n_cols = rows.stop - rows.start, cols.stop - cols.start
     block = torch.empty((n_rows, n_cols), dtype=torch.float16, device=row_units.device)
     row_sums, col_sums = (torch.zeros(k, dtype=torch.float32, device=block.device) for k in (n_rows, n_cols))
-    factors = [part for each in parts.products for part in (each.left[rows], each.right[cols], each.unit)]
-    sizes = [size for each in parts.products for size in (each.left.shape[1], each.step)]
+    factors = [part for each in parts.products for part in (each.left(rows), each.right(cols), each.unit)]
+    sizes = [size for each in parts.products for size in (each.width, each.step)]
     radial_tile_kernel[-(-n_rows // _EDGE), -(-n_cols // _EDGE)](
         *(*factors, parts.scale, row_units[rows], block, row_sums, col_sums, n_rows, n_cols),
         *(rows == cols, *sizes, *parts.outer, *parts.kernel, _EDGE),
