@@ -85,7 +85,8 @@ def kccsd_test(
         each group is a series of its own, in time order, with blocks within it; the series must be independent of each
         other. None: rows are in no order.
     memory : float, optional
-        Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
+        Bytes that tiles of pairs and blocks of features may take in each process: by default 256 MB, on a GPU up to
+        6 GB.
     workers : int or map-like callable, optional
         None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
         core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed

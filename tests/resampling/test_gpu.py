@@ -20,7 +20,7 @@ from scorecal.resampling import ComputeOptions, RandomSigns, engine, layout, sig
 from scorecal.resampling.clusters import clusters_of
 from scorecal.resampling.gpu.float16 import scaled_float16
 from scorecal.resampling.gpu.fused import fused_tile
-from scorecal.resampling.gpu.fused_radial import fused_radial_tile, radial_parts, radial_products
+from scorecal.resampling.gpu.fused_radial import fused_radial, fused_radial_tile, radial_parts, radial_products
 from scorecal.resampling.gpu.split import split
 
 CAN_RUN_TRITON = find_spec("triton") is not None and (
@@ -166,7 +166,9 @@ def test_the_fused_tile_of_radial_kernels_is_the_plain_one(monkeypatch, kernel, 
     if isinstance(kernel, sc.kernels.Gaussian):  # as of a long table
         monkeypatch.setattr(products, "_MOST_HELD", 0)
     rows, units = slice(0, 130), torch.linspace(0.5, 1.5, 300, device=DEVICE)
-    block, *sums = fused_radial_tile(radial_parts(*radial_products(single)), units, rows, cols)
+    parts = radial_parts(*radial_products(single))
+    assert fused_radial(single) is not None  # it has compared a few rows with the plain path
+    block, *sums = fused_radial_tile(parts, units, rows, cols)
     expected = exact(rows, cols)
     if rows == cols:
         expected = 0.5 * expected.fill_diagonal_(0.0)
