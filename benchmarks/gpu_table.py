@@ -192,6 +192,7 @@ def every(n: int, device: str, limit: int) -> None:
         "kcsd": lambda: sc.kcsd(predictions, y, predictions.mean),
         "kcsd_test": lambda: sc.kcsd_test(predictions, y, predictions.mean, **options),
         "ksd_test": lambda: sc.ksd_test(sc.Gaussian(0.0 * predictions.mean[:1, :], 1.4), y, **options),
+        "skce_test, low-rank": lambda: sc.skce_test(predictions, y, **cheap),
         "skce_test, incomplete": lambda: sc.skce_test(predictions, y, estimator="incomplete", **options),
         "skce_test, linear": lambda: sc.skce_test(predictions, y, estimator="linear", **options),
         "calibration_test": lambda: sc.calibration_test(predictions, y, **options),

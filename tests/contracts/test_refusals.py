@@ -275,7 +275,7 @@ BAD = [
     ("unknown estimator", lambda: run(estimator="all"), ValueError, "estimator", "'complete'"),
     ("estimator of no kind", lambda: run(estimator=3), TypeError, "estimator", "pairing(n)"),
     ("a function for a kernel", lambda: run(target_kernel=lambda a, b: a), TypeError, "target_kernel", "features(targets, scores)"),
-    ("no random features", lambda: sc.skce_test(GOOD, Y[:N], estimator="low-rank"), TypeError, "estimator", "no random features"),
+    ("no random features", lambda: run(distribution_kernel=K.Operator([(K.GFD(), np.eye(2))]), estimator="low-rank"), TypeError, "estimator", "operator-valued"),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 import scorecal as sc
 from scorecal._kccsd import kccsd_statistic
+from scorecal._skce import skce_statistic
 from scorecal.resampling import ComputeOptions, RandomSigns, automatic, u_statistics
 from scorecal.resampling.automatic import chosen_estimator
 from scorecal.resampling.estimators import Auto, Block, Complete, Incomplete, Linear, LowRank, name_of_estimator
@@ -227,6 +228,30 @@ def test_low_rank_is_right_on_average(target_kernel, kernel):
     assert away.max() < 5
     assert np.mean(away < 2) > 0.8
     assert error.max() < 0.07 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("expectations", ["isotropic", "diagonal", "full", "samples"])
+def test_low_rank_of_the_calibration_error_is_right_on_average(expectations):
+    """By a second route: each entry of 7 x 7 pairs, within five errors of its mean."""
+    rng = np.random.default_rng(0)
+    mean, y, scale = 5.0 + rng.normal(size=(7, 2)), 5.0 + rng.normal(size=(7, 2)), np.exp(0.3 * rng.normal(size=(7, 2)))
+    covariance = {"covariance": scale[:, :, None] * np.array([[1.0, 0.4], [0.4, 1.0]]) * scale[:, None, :]}
+    predictions = {
+        "isotropic": lambda: sc.Gaussian(mean, scale[:, 0]),
+        "full": lambda: sc.Gaussian(mean, **covariance),
+    }.get(expectations, lambda: sc.Gaussian(mean, scale))()
+    n_samples = 3 if expectations == "samples" else None
+    target = K.IMQ(1.2) if expectations == "samples" else K.Gaussian(1.2)
+    statistic, _ = skce_statistic(predictions, y, None, target, n_samples, None, np.random.default_rng(3))
+    function, everything = statistic.function, slice(0, 7)
+    exact, rng = function(everything, everything), np.random.default_rng(1)
+    draws = []
+    for _ in range(100):
+        features = low_rank(function, 200, rng).function(everything)
+        draws.append(features @ features.T)
+    error = np.std(draws, axis=0) / 10.0
+    assert np.abs((np.mean(draws, axis=0) - exact) / error).max() < 5
+    assert error.max() < 0.05 * np.abs(exact).max()
 
 
 def test_low_rank_sees_what_the_complete_statistic_sees():

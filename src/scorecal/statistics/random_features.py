@@ -5,7 +5,8 @@ frequencies w of its own (Rahimi and Recht, 2007): normal ones for Gaussian kern
 is such a mean too, with the frequencies of each drawn by themselves and one phase for all. With the Stein operator on
 the targets, in units of x = y / sigma, each frequency gives 2 d features; those of cosines are
 s_a cos(w.x) - (w_a / sigma) sin(w.x). For any frequencies, the features have mean zero if the predictions are
-calibrated: few frequencies reduce power, but the test keeps its level.
+calibrated: few frequencies reduce power, but the test keeps its level. So have the features of the SKCE: waves at the
+targets less their means under the predictions.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from .._lib.arrays import Array, array_namespace, full_product, like
 from ..kernels.gram import DistanceGram, EmbeddingGram
 from ..kernels.landmarks import landmark_embedding
+from ..kernels.mean_embeddings import GaussianMeasures, PointMeasures
 from ..kernels.radial import IMQ, Gaussian, Radial
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs, Remembered, SumOfPairs
 from .stein import GaussianStein, RadialStein
@@ -27,6 +29,9 @@ from .stein import GaussianStein, RadialStein
 _OfRows = Callable[[slice], Array]
 _LANDMARKS_PER_FREQUENCY = 2
 _OUTER: dict[str, Radial] = {"gaussian": Gaussian(), "imq": IMQ(beta=-1.0)}  # 1 / (1 + t)
+
+
+_WITH_TARGETS = RadialStein | GaussianMeasures | PointMeasures
 
 
 class NoLowRankError(TypeError):
@@ -46,7 +51,7 @@ def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generato
     """Return features whose inner products are H, on average over the frequencies."""
 
     def features(part: Any) -> _OfRows:
-        if isinstance(part, ProductOfPairs | GaussianStein | RadialStein):
+        if isinstance(part, ProductOfPairs | GaussianStein | _WITH_TARGETS):
             return product(_factors(part))
         if isinstance(part, EmbeddingGram | DistanceGram) and part.outer != "linear":
             return product([part])
@@ -62,19 +67,21 @@ def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generato
                 [first, *(term(rows) for term in terms[1:])], axis=1
             )
         raise NoLowRankError(
-            "`estimator='low-rank'` is for `kccsd_test`, `kcsd_test`, `ksd_test` and `calibration_test` with kernels "
-            f"of ours, and not for operator-valued ones: {type(part).__name__} has no random features. Use another "
-            "estimator."
+            "`estimator='low-rank'` is for kernels with random features, and not for operator-valued ones: "
+            f"{type(part).__name__} has none. Use another estimator."
         )
 
     def product(factors: list[Any]) -> _OfRows:
         """Features of a product: one wave for all its radial kernels, times what else there is."""
         points = [_points(each, n_frequencies, rng) for each in factors]
         waves = [each for each in points if each is not None]
-        found = [features(each) for each, as_points in zip(factors, points, strict=True) if as_points is None]
-        if waves:
-            stein = next((each for each in factors if isinstance(each, RadialStein)), None)
-            found.insert(0, _waves(waves, stein, n_frequencies, rng))
+        own = next((each for each in factors if isinstance(each, _WITH_TARGETS)), None)
+        others = [
+            each for each, as_points in zip(factors, points, strict=True) if as_points is None and each is not own
+        ]
+        found = [features(each) for each in others]
+        if waves or own is not None:
+            found.insert(0, _waves(waves, own, n_frequencies, rng))
         return lambda rows: reduce(_row_by_row, (factor(rows) for factor in found))
 
     return Features(features(function))
@@ -98,7 +105,7 @@ def _factors(part: Any) -> list[Any]:
     if not isinstance(part, ProductOfPairs):
         return [part]
     found = reduce(add, (_factors(each) for each in part.functions))
-    return sorted(found, key=lambda each: isinstance(each, RadialStein))
+    return sorted(found, key=lambda each: isinstance(each, _WITH_TARGETS))
 
 
 def _points(part: Any, n_frequencies: int, rng: np.random.Generator) -> _Points | None:
@@ -116,22 +123,40 @@ def _points(part: Any, n_frequencies: int, rng: np.random.Generator) -> _Points 
     return None
 
 
-def _waves(points: list[_Points], stein: RadialStein | None, n_frequencies: int, rng: np.random.Generator) -> _OfRows:
-    """Features of the product of all the kernels, with the Stein operator on the last points if there is one."""
-    reference = points[-1].reference
+def _waves(points: list[_Points], own: Any, n_frequencies: int, rng: np.random.Generator) -> _OfRows:
+    """Features of the product of all the kernels.
+
+    The last points are those of the Stein kernel, if this is what is `own` to each target; or it is a measure.
+    """
+    measure: Any = own if isinstance(own, GaussianMeasures | PointMeasures) else None
+    reference = points[-1].reference if measure is None else measure.bandwidth
     drawn = [each.kernel.frequencies(each.width, n_frequencies, rng) for each in points]
     frequencies = [like(w, reference) for w in drawn]
-    size = float(np.prod([each.kernel.at_zero for each in points]) / n_frequencies) ** 0.5
-
+    kernels = [each.kernel for each in points]
+    if measure is not None:
+        kernels.append(measure.kernel)
+        of_measure = like(measure.kernel.frequencies(measure.dim, n_frequencies, rng), reference)
+    size = float(np.prod([each.at_zero for each in kernels]) / n_frequencies) ** 0.5
     xp = array_namespace(reference)
 
     def phase(rows: slice) -> Array:
         blocks = (xp.astype(each.of_rows(rows), reference.dtype, copy=False) for each in points)
         return reduce(add, (full_product(block, w) for block, w in zip(blocks, frequencies, strict=True)))
 
-    if stein is None:
+    def features_of_measure(rows: slice) -> Array:
+        """The product of exp(i phase) with the mean of exp(i w.X), real and imaginary part."""
+        cosine, sine = measure.waves(rows, of_measure)
+        if points:
+            angle = phase(rows)
+            c, s = xp.cos(angle), xp.sin(angle)
+            cosine, sine = c * cosine - s * sine, c * sine + s * cosine
+        return xp.concat([cosine, sine], axis=1) * size
+
+    if measure is not None:
+        return features_of_measure
+    if own is None:
         return lambda rows: _both(phase(rows)) * size
-    scores, slopes = stein.scores, frequencies[-1] / stein.bandwidth
+    scores, slopes = own.scores, frequencies[-1] / own.bandwidth
 
     def features(rows: slice) -> Array:
         angle = phase(rows)
