@@ -15,6 +15,7 @@ from .signs import Signs
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE = 384, 1536, 16384
 _NUMPY_STACK, _OTHER_STACK, _GPU_STACK = 1024, 8192, 2**16  # rows of the stacks of tiles that one call computes
+_NUMPY_SIGNED, _OTHER_SIGNED, _GPU_SIGNED = 2**17, 2**18, 2**28  # numbers of their products with signs, in the cache
 _MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
 _FLOATS_PER_FEATURE = 8  # features of a block, their powers, and what they are computed from
 
@@ -71,8 +72,10 @@ def stacking_of(
     if edge is None or not functions or not all(map(takes_stacks, functions)):
         return None
     per_pair, per_row = _bytes_of_pairs(functions, reference, signs)
+    n_resamples = 0 if signs is None else signs.n_resamples
     rows = min(
         _of_backend(reference, _NUMPY_STACK, _OTHER_STACK, _GPU_STACK),
+        _of_backend(reference, _NUMPY_SIGNED, _OTHER_SIGNED, _GPU_SIGNED) // max(1, n_resamples),
         memory // (n_threads * (edge * per_pair + per_row)),
     )
     gaps = pairing.gaps(edge)
