@@ -1,6 +1,15 @@
-"""`kccsd_test` on one GPU: time over the bare products that it cannot do without, growth in n, memory and precision.
+"""Tests on one GPU: times, memory, precision, and the bare products that `kccsd_test` cannot do without.
 
-Run with `python benchmarks/gpu.py`. The floor multiplies matrices of the same sizes over the same upper triangle and
+`python benchmarks/gpu.py` prints all parts, and `--parts tests first` some of them:
+
+- tests: the tests at n = 10^6, with the peak of their memory;
+- large: the low-rank tests at n = 10^7;
+- first: the first call in a fresh process, over imports;
+- every: every public function at n = 10^6, with its time or its error;
+- precision: errors against float64;
+- growth: `kccsd_test` and its floor for n from 10^3 to 10^7; the last takes minutes (`--sizes` chooses).
+
+The floor multiplies matrices of the same sizes over the same upper triangle and
 does nothing else: features in two parts of float16 each, which costs less than float32, and signs in float16 with
 columns up to a multiple of 8. Both run in one process; the best of several runs is kept.
 """
@@ -13,22 +22,18 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from gpu_table import D, data, every, first, large, synchronise, tests
 
 import scorecal as sc
 
-D, N_BASE, B = 5, 10, 500
+N_BASE, B = 10, 500
+PARTS = ("tests", "large", "first", "every", "precision", "growth")
 WIDTHS = [-(-3 * (N_BASE * D + D + 2) // 64) * 64, -(-3 * (2 * D + 2) // 16) * 16]
 TILE = 16384
 KERNELS = {
     "distribution_kernel": sc.kernels.GFD(n_base=N_BASE, bandwidth=3.0),
     "target_kernel": sc.kernels.Gaussian(3.0),
 }
-
-
-def data(n: int, dtype: torch.dtype, device: str) -> tuple[sc.Gaussian, torch.Tensor]:
-    draw = torch.Generator(device).manual_seed(0)
-    mean, noise = (torch.randn((n, D), generator=draw, dtype=torch.float32, device=device) for _ in range(2))
-    return sc.Gaussian(mean.to(dtype), torch.ones(n, dtype=dtype, device=device)), (mean + noise).to(dtype)
 
 
 def floor(n: int, device: str) -> Callable[[], None]:
@@ -55,18 +60,13 @@ def seconds(function: Callable[[], object], device: str) -> float:
     return time.perf_counter() - start
 
 
-def synchronise(device: str) -> None:
-    if device == "cuda":
-        torch.cuda.synchronize()
-
-
 def growth(sizes: list[int], largest_floor: int, repeats: int, device: str) -> None:
     print(f"d = {D}, {N_BASE} base points, B = {B}, float32, complete statistic, on {name_of(device)}\n")
     print("| n | test [s] | floor [s] | test / floor | peak memory [GB] |")
     print("|---|---|---|---|---|")
     times = []
     for n in sizes:
-        predictions, y = data(n, torch.float32, device)
+        predictions, y = data(n, device)
 
         def test(predictions: sc.Gaussian = predictions, y: torch.Tensor = y) -> object:
             return sc.kccsd_test(predictions, y, n_resamples=B, rng=0, **KERNELS)
@@ -86,13 +86,13 @@ def growth(sizes: list[int], largest_floor: int, repeats: int, device: str) -> N
 
 
 def precision(n: int, device: str) -> None:
-    exact = sc.kccsd_test(*data(n, torch.float64, device), n_resamples=B, rng=0, **KERNELS)
+    exact = sc.kccsd_test(*data(n, device, torch.float64), n_resamples=B, rng=0, **KERNELS)
     sd = exact.null_distribution.std()
     print(f"\nErrors against float64 at n = {n}, in standard deviations of the null distribution\n")
     print("| precision | statistic | bootstrap draws, largest | bootstrap draws, root mean square |")
     print("|---|---|---|---|")
     for mode in ("mixed", "full"):
-        found = sc.kccsd_test(*data(n, torch.float32, device), n_resamples=B, precision=mode, rng=0, **KERNELS)
+        found = sc.kccsd_test(*data(n, device), n_resamples=B, precision=mode, rng=0, **KERNELS)
         off = np.abs(found.null_distribution - exact.null_distribution) / sd
         statistic = abs(found.statistic - exact.statistic) / sd
         print(f"| {mode} | {statistic:.1e} | {off.max():.1e} | {np.sqrt(np.mean(off**2)):.1e} |")
@@ -109,9 +109,25 @@ if __name__ == "__main__":
     parser.add_argument("--largest-floor", type=int, default=10**6, help="beyond this n only the test is run, once")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--precision-sizes", type=int, nargs="+", default=[20_000, 300_000])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument(
+        "--n", type=int, default=10**6, help="rows of tests, first and every; large has ten times these"
+    )
+    parser.add_argument("--limit", type=int, default=60, help="seconds after which a function of a table is given up")
     arguments = parser.parse_args()
-    print("# On one GPU\n\nPrinted by `python benchmarks/gpu.py`; seed 0.")
-    for n in arguments.precision_sizes:
-        precision(n, arguments.device)
-    print()
-    growth(arguments.sizes, arguments.largest_floor, arguments.repeats, arguments.device)
+    device, n, chosen = arguments.device, arguments.n, arguments.parts
+    print(f"# On one GPU\n\nPrinted by `python benchmarks/gpu.py`; seed 0. {name_of(device)}.\n")
+    if "tests" in chosen:
+        tests(n, device, arguments.repeats, arguments.limit)
+    if "large" in chosen:
+        large(10 * n, device, arguments.limit)
+    if "first" in chosen:
+        first(n, device)
+    if "every" in chosen:
+        every(n, device, arguments.limit)
+    if "precision" in chosen:
+        for size in arguments.precision_sizes:
+            precision(size, device)
+        print()
+    if "growth" in chosen:
+        growth(arguments.sizes, arguments.largest_floor, arguments.repeats, device)

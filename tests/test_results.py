@@ -30,4 +30,4 @@ def test_warnings_and_the_null_distribution_are_printed():
     assert text.endswith(f"Null distribution: signs, 99 draws; Monte Carlo error of the p-value {error}.")
     assert "Warning:" not in str(sc.calibration_test(sc.Gaussian(mean, 1.0), y + 0.1 * mean, n_resamples=99, rng=0))
     by_t = sc.kccsd_test(sc.Gaussian(mean, 1.0), y, estimator="linear", n_resamples=99, rng=0)
-    assert by_t.null_sentence == "Null distribution: student-t, 99 draws."
+    assert by_t.null_sentence == "Null distribution: student-t, 99 draws. Pairs of rows: linear."

@@ -41,7 +41,7 @@ def calibration_test(
     views: Sequence[View] | None = None,
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
-    estimator: str | Estimator = "complete",
+    estimator: str | Estimator = "auto",
     null: str | Null | None = "auto",
     groups: Any = None,
     horizon: int | None = None,
@@ -71,9 +71,10 @@ def calibration_test(
     n_resamples : int
         Number of null draws B on the result; the smallest p-value is 1 / (B + 1). With `null="auto"`, more are made
         where they are cheap; p-values are then rounded up to multiples of 1 / (B + 1).
-    estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
-        Which pairs of rows are averaged by the views that compare pairs. Other views average all pairs at no extra
-        cost.
+    estimator : {"auto", "complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
+        Which pairs of rows are averaged by the views that compare pairs: with "auto", all of up to 20,000 rows or so,
+        and beyond by random features, "low-rank"; `estimator` of the result says which. Other views average all pairs
+        at no extra cost.
     null : {"auto", "signs", "simulate"}, a value of `nulls`, or an object with the method of `nulls.Null`
         How the null distribution of all views is found, whatever the estimator: from random signs, or, exact for any
         number of rows, from targets drawn from the predictions. "auto" draws where predictions can be drawn from and
@@ -115,7 +116,8 @@ def calibration_test(
     Scores do not see the weights of modes that are far apart, unless noise is added, which mixtures and posteriors of
     diffusion models allow; `cannot_see` says where this is not so.
 
-    Rows must be independent, but for `groups` and `horizon`. Time grows as n^2, for one of the views, and memory as n.
+    Rows must be independent, but for `groups` and `horizon`. Time and memory grow as n; while all pairs are cheap, the
+    time of one view as n^2.
 
     References
     ----------
@@ -180,7 +182,7 @@ def calibration_test_at(
     views: Sequence[View] | None = None,
     coordinates: Coordinates | None = None,
     n_resamples: int = 999,
-    estimator: str | Estimator = "complete",
+    estimator: str | Estimator = "auto",
     null: str | Null | None = "auto",
     groups: Any = None,
     horizon: int | None = None,
@@ -196,7 +198,8 @@ def calibration_test_at(
         predictions, y = on_host(predictions, y)
     if isinstance(predictions, Categorical):
         as_options(estimator, null, memory, workers, precision)
-        refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (estimator, "complete")}
+        pairs = "auto" if isinstance(estimator, str) and estimator == "complete" else estimator
+        refused = {"views": (views, None), "coordinates": (coordinates, None), "estimator": (pairs, "auto")}
         shared = {"groups": groups, "horizon": horizon, "covariates": covariates, "precision": precision, "rng": rng}
         return classes_test(predictions, y, level=level, n_resamples=n_resamples, null=null, refused=refused, **shared)
     check_count("n_resamples", n_resamples)
@@ -255,6 +258,7 @@ def calibration_test_at(
         n_resamples,
         coordinates=frame.coordinates if form is predictions else f"normal scores, {frame.coordinates}",
         null=judged.null,
+        estimator=next((each.estimator for each in results if each.bandwidths), "complete"),
         pvalue_error=combined.pvalue_error,
         n_draws=judged.draws.n,
         n_clusters=results[0].n_clusters,

@@ -14,6 +14,8 @@ from .pairwise import Average, Redraw, Redrawn, RowFunction, Statistic
 from .parallel.progress import progress
 from .predictions import Samplable, drawn_targets
 from .resampling import ComputeOptions, null_distributions, u_statistics
+from .resampling.automatic import chosen_estimator
+from .resampling.estimators import name_of_estimator
 from .resampling.laws import Law
 from .results import CalibrationResult, calibration_result, check_overflow
 
@@ -84,6 +86,8 @@ def infer_all(
         {name: as_float(value) if is_array_api_obj(value) else float(value) for name, value in names.items()}
         for names in bandwidths
     ]
+    n, d = reference.shape
+    options = replace(options, estimator=chosen_estimator(options.estimator, functions, n, d, n_resamples))
     with without_gradients(reference):
         totals = null_distributions(functions, reference, n_resamples, rng, options=options, tile=tile, redraw=redraw)
     statistics, draws, contributions = (
@@ -93,7 +97,14 @@ def infer_all(
     precisions = [max(own, each) for each in totals.precisions or [own] * len(used)]
     results = [
         calibration_result(
-            float(statistics[v]), draws[v], contributions[v], names, precisions[v], totals.null_name, options.clusters
+            float(statistics[v]),
+            draws[v],
+            contributions[v],
+            names,
+            precisions[v],
+            totals.null_name,
+            options.clusters,
+            name_of_estimator(options.estimator),
         )
         for v, names in enumerate(used)
     ]

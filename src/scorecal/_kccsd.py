@@ -67,9 +67,9 @@ def kccsd_test(
         the predictions have a bounded support, a map to a space without a boundary; see `coordinates` of the result.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
-    estimator : {"complete", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
-        Which pairs of rows are averaged: all, or few enough for the cost to grow as n; see `estimators`. One of your
-        own inherits from `estimators.Estimator`.
+    estimator : {"complete", "auto", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
+        Which pairs of rows are averaged: all, or few enough for the cost to grow as n; "auto" chooses by the cost of
+        all; see `estimators`. One of your own inherits from `estimators.Estimator`.
     null : {"signs", "simulate", "student-t"}, a value or an object with the method of `nulls.Null`, optional
         How the null distribution is found: by default from random signs, or, if `estimator` is "linear", Student's t.
         "student-t" also goes with "block". "simulate" draws targets from predictions that have a method `sample`, and
@@ -85,7 +85,8 @@ def kccsd_test(
         each group is a series of its own, in time order, with blocks within it; the series must be independent of each
         other. None: rows are in no order.
     memory : float, optional
-        Bytes that the tiles may take in each process: by default 256 MB, on a GPU up to 6 GB.
+        Bytes that tiles of pairs and blocks of features may take in each process: by default 256 MB, on a GPU up to
+        6 GB.
     workers : int or map-like callable, optional
         None: threads of this process, on all cores. An int: as many processes, of one core each (-1: one for each
         core). A map, such as `client.map` of a dask client or `executor.map` of `mpi4py.futures`: tiles are computed

@@ -79,7 +79,7 @@ def skce_test(
         Draw by Markov chains, for predictions that have a score and a log-density but cannot be sampled.
     n_resamples : int
         Number of wild-bootstrap draws B; the smallest p-value is 1 / (B + 1).
-    estimator : {"complete", "incomplete", "block", "linear"} or a value of `estimators`
+    estimator : {"complete", "auto", "incomplete", "block", "linear", "low-rank"} or a value of `estimators`
         As for `kccsd_test`.
     null, groups, horizon, memory, workers, precision
         As for `kccsd_test`.

@@ -38,6 +38,8 @@ class CalibrationResult:
         The map of the targets before the test; "identity" if there was none.
     null : str
         How the null distribution was found, such as "signs", "simulate" or "student-t".
+    estimator : str
+        Which pairs of rows were averaged, where pairs were compared, such as "complete" or "low-rank".
     pvalue_error : float
         Monte Carlo error of the p-value: its standard deviation over other random draws, for the same data.
     n_draws : int
@@ -59,6 +61,7 @@ class CalibrationResult:
     n_resamples: int
     coordinates: str = field(default="identity", kw_only=True)
     null: str = field(default="signs", kw_only=True)
+    estimator: str = field(default="complete", kw_only=True)
     pvalue_error: float = field(default=0.0, kw_only=True)
     n_draws: int = field(default=0, kw_only=True)
     n_clusters: int = field(default=0, kw_only=True)
@@ -87,10 +90,11 @@ class CalibrationResult:
 
     @property
     def null_sentence(self) -> str:
-        """How the null distribution was found, and the Monte Carlo error of the p-value, in words."""
+        """How the null distribution was found, the Monte Carlo error of the p-value, and which pairs, in words."""
         error = f"; Monte Carlo error of the p-value {self.pvalue_error:.2g}" if self.pvalue_error else ""
         shared = f", one for each of {self.n_clusters} groups or blocks of rows" if self.n_clusters < self.n else ""
-        return f"Null distribution: {self._nulls}{shared}, {self.n_draws} draws{error}."
+        pairs = "" if self.estimator == "complete" else f" Pairs of rows: {self.estimator}."
+        return f"Null distribution: {self._nulls}{shared}, {self.n_draws} draws{error}.{pairs}"
 
     @property
     def _nulls(self) -> str:
@@ -201,6 +205,7 @@ def calibration_result(
     precision: float,
     null_name: str = "signs",
     clusters: Clusters | None = None,
+    estimator: str = "complete",
 ) -> CalibrationResult:
     """Rank the statistic among its null draws. `precision` is the machine epsilon of the arithmetic behind them."""
     check_overflow(statistic, null)
@@ -221,6 +226,7 @@ def calibration_result(
         n,
         n_resamples,
         null=null_name,
+        estimator=estimator,
         pvalue_error=error,
         n_draws=n_resamples,
         n_clusters=n if clusters is None else clusters.n_clusters,

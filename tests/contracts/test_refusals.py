@@ -275,7 +275,7 @@ BAD = [
     ("unknown estimator", lambda: run(estimator="all"), ValueError, "estimator", "'complete'"),
     ("estimator of no kind", lambda: run(estimator=3), TypeError, "estimator", "pairing(n)"),
     ("a function for a kernel", lambda: run(target_kernel=lambda a, b: a), TypeError, "target_kernel", "features(targets, scores)"),
-    ("no embedding for low rank", lambda: run(distribution_kernel=Kernel(lambda p: (Gaps(), {})), estimator="low-rank"), TypeError, "estimator", "kernels.Euclidean"),
+    ("no random features", lambda: run(distribution_kernel=K.Operator([(K.GFD(), np.eye(2))]), estimator="low-rank"), TypeError, "estimator", "operator-valued"),
 ]  # fmt: skip
 
 

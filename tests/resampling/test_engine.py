@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from pair_table import Table
 from pairwise import pairwise
 
+import scorecal as sc
 from scorecal._lib.arrays import to_numpy
 from scorecal.pairwise import Features
 from scorecal.resampling import ComputeOptions, RandomSigns, engine, tiles, u_statistics
@@ -161,6 +163,19 @@ def test_memory_of_many_points(what):
     """In less than 400 MB, of 12,000 points, and 8,000 for the SKCE: a matrix of them would take 1150 or 510 MB."""
     run = subprocess.run([sys.executable, "-c", GROWTH, what], capture_output=True, text=True, check=True)
     assert 0 < float(run.stdout) < 400
+
+
+def test_embeddings_are_held_once():
+    """Fifty numbers a row, and as many while they are made; twice as much again before they were made so."""
+    rng, n = np.random.default_rng(0), 90_000
+    mean, y = rng.normal(size=(2, n, 5))
+    options = {"distribution_kernel": sc.kernels.GFD(n_base=10), "n_resamples": 9, "rng": 0}
+    sc.kccsd_test(sc.Gaussian(mean[:50], 1.0), y[:50], estimator="low-rank", **options)  # what is imported on first use
+    tracemalloc.start()
+    sc.kccsd_test(sc.Gaussian(mean, 1.0), y, estimator=sc.estimators.LowRank(4), **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 50 < peak / (8 * n) < 125
 
 
 @pytest.mark.parametrize("per_strip", [1, 2, 5])

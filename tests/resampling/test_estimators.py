@@ -8,8 +8,10 @@ from scipy import stats
 
 import scorecal as sc
 from scorecal._kccsd import kccsd_statistic
-from scorecal.resampling import ComputeOptions, RandomSigns, u_statistics
-from scorecal.resampling.estimators import Block, Complete, Incomplete, Linear, LowRank
+from scorecal._skce import skce_statistic
+from scorecal.resampling import ComputeOptions, RandomSigns, automatic, u_statistics
+from scorecal.resampling.automatic import chosen_estimator
+from scorecal.resampling.estimators import Auto, Block, Complete, Incomplete, Linear, LowRank, name_of_estimator
 from scorecal.statistics.random_features import low_rank
 
 EVERY = [Complete(), Incomplete(1), Incomplete(5), Incomplete(500), Block(), Block(2), Block(7), Block(500), Linear()]
@@ -179,7 +181,10 @@ def test_other_backends(backend, estimator):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda p, y: sc.kccsd_test(p, y, estimator="cheap"), "`estimator` must be one of 'complete', 'incomplete'"),
+        (
+            lambda p, y: sc.kccsd_test(p, y, estimator="cheap"),
+            "`estimator` must be one of 'auto', 'complete', 'incomplete'",
+        ),
         (lambda p, y: Incomplete(0), "`pairs_per_point` must be a positive integer"),
         (lambda p, y: Block(1), "`size` must be an integer of at least 2"),
         (lambda p, y: Block(2.5), "`size` must be an integer of at least 2"),
@@ -192,11 +197,24 @@ def test_bad_input(make, message):
         make(predictions, y)
 
 
-@pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(1.3), sc.kernels.Linear()], ids=["stein", "product"])
-def test_low_rank_is_right_on_average(target_kernel):
+K = sc.kernels
+
+
+@pytest.mark.parametrize(
+    ("target_kernel", "kernel"),
+    [
+        (K.Gaussian(1.3), K.GFD(n_base=4, bandwidth=0.7)),
+        (K.Linear(), K.GFD(n_base=4, bandwidth=0.7)),
+        (K.IMQ(1.3, c=0.8, beta=-0.7), K.GFD(n_base=4, bandwidth=0.7)),
+        (K.IMQ(1.3), K.GFD(n_base=4, bandwidth=0.7, outer="imq")),
+        (K.Gaussian(1.3), K.GFD(n_base=4, bandwidth=0.7, outer="linear")),
+        (K.Gaussian(1.3), K.MMD(K.Gaussian(1.1), bandwidth=0.5)),
+    ],
+    ids=["stein", "product", "imq", "both imq", "linear outer", "mmd"],
+)
+def test_low_rank_is_right_on_average(target_kernel, kernel):
     """20,000 frequencies: each entry within five errors of its mean, and most within two."""
     predictions, y = sc.experiments.hgm(7, 1.0, rng=0)
-    kernel = sc.kernels.GFD(n_base=4, bandwidth=0.7)
     function = kccsd_statistic(predictions, y, kernel, target_kernel, None, np.random.default_rng(0)).function
     everything, number = slice(0, 7), 20_000
     exact = function(everything, everything)
@@ -209,6 +227,30 @@ def test_low_rank_is_right_on_average(target_kernel):
     away = np.abs(np.mean(draws, axis=0) - exact) / error
     assert away.max() < 5
     assert np.mean(away < 2) > 0.8
+    assert error.max() < 0.07 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("expectations", ["isotropic", "diagonal", "full", "samples"])
+def test_low_rank_of_the_calibration_error_is_right_on_average(expectations):
+    """By a second route: each entry of 7 x 7 pairs, within five errors of its mean."""
+    rng = np.random.default_rng(0)
+    mean, y, scale = 5.0 + rng.normal(size=(7, 2)), 5.0 + rng.normal(size=(7, 2)), np.exp(0.3 * rng.normal(size=(7, 2)))
+    covariance = {"covariance": scale[:, :, None] * np.array([[1.0, 0.4], [0.4, 1.0]]) * scale[:, None, :]}
+    predictions = {
+        "isotropic": lambda: sc.Gaussian(mean, scale[:, 0]),
+        "full": lambda: sc.Gaussian(mean, **covariance),
+    }.get(expectations, lambda: sc.Gaussian(mean, scale))()
+    n_samples = 3 if expectations == "samples" else None
+    target = K.IMQ(1.2) if expectations == "samples" else K.Gaussian(1.2)
+    statistic, _ = skce_statistic(predictions, y, None, target, n_samples, None, np.random.default_rng(3))
+    function, everything = statistic.function, slice(0, 7)
+    exact, rng = function(everything, everything), np.random.default_rng(1)
+    draws = []
+    for _ in range(100):
+        features = low_rank(function, 200, rng).function(everything)
+        draws.append(features @ features.T)
+    error = np.std(draws, axis=0) / 10.0
+    assert np.abs((np.mean(draws, axis=0) - exact) / error).max() < 5
     assert error.max() < 0.05 * np.abs(exact).max()
 
 
@@ -225,13 +267,40 @@ def test_low_rank_sees_what_the_complete_statistic_sees():
     assert one < complete - 6
 
 
-def test_low_rank_is_for_gaussian_kernels():
+def test_low_rank_is_not_for_operators():
     predictions, y = sc.experiments.mgm(50, 0.1, rng=0)
-    for options in ({"target_kernel": sc.kernels.IMQ()}, {"distribution_kernel": sc.kernels.MMD()}):
-        with pytest.raises(TypeError, match=r"`estimator='low-rank'` is for .* with Gaussian kernels"):
-            sc.kccsd_test(predictions, y, estimator="low-rank", **options)
+    operator = sc.kernels.Operator([(sc.kernels.GFD(), np.eye(y.shape[1]))])
+    with pytest.raises(TypeError, match=r"`estimator='low-rank'` is for .* not for operator-valued"):
+        sc.kccsd_test(predictions, y, estimator="low-rank", distribution_kernel=operator)
     with pytest.raises(ValueError, match="`n_frequencies` must be a positive integer"):
         LowRank(0)
+
+
+def test_auto_is_complete_while_that_is_cheap(monkeypatch):
+    """In results of its own name; kernels without random features take all pairs whatever they cost."""
+    predictions, y = sc.experiments.mgm(60, 0.1, rng=0)
+    operator = sc.kernels.Operator([(sc.kernels.GFD(), np.eye(y.shape[1]))])
+    found = {name: sc.kccsd_test(predictions, y, estimator=name, rng=0) for name in ("auto", "complete", "low-rank")}
+    assert [each.estimator for each in found.values()] == ["complete", "complete", "low-rank"]
+    assert found["auto"].statistic == found["complete"].statistic
+    assert sc.calibration_test(predictions, y, n_resamples=19, rng=0).estimator == "complete"
+    for n, d, n_resamples, name in (
+        (20_000, 1, 999, "complete"),
+        (20_100, 1, 999, "low-rank"),
+        (29_000, 1, 199, "complete"),
+        (40_000, 100, 999, "complete"),
+        (60_000, 100, 999, "low-rank"),
+    ):
+        function = kccsd_statistic(predictions, y, None, None, None, np.random.default_rng(0)).function
+        assert name_of_estimator(chosen_estimator(Auto(), [function], n, d, n_resamples)) == name
+        assert chosen_estimator(Linear(), [function], n, d, n_resamples) == Linear()
+    monkeypatch.setattr(automatic, "_CHEAP", 0.0)
+    monkeypatch.setattr(automatic, "_OF_FEATURE", (0.0, 0.0))
+    low_rank = sc.kccsd_test(predictions, y, estimator="auto", rng=0)
+    assert (low_rank.estimator, low_rank.statistic) == ("low-rank", found["low-rank"].statistic)
+    assert "Pairs of rows: low-rank." in low_rank.null_sentence
+    assert sc.calibration_test(predictions, y, null="signs", n_resamples=19, rng=0).estimator == "low-rank"
+    assert sc.kccsd_test(predictions, y, estimator="auto", distribution_kernel=operator).estimator == "complete"
 
 
 def test_nulls_without_signs_know_no_float32():

@@ -153,3 +153,22 @@ def test_a_feature_that_is_zero_is_never_the_largest(arguments):
         )
         np.testing.assert_allclose(beside.null, alone.null)
         np.testing.assert_allclose(beside.contributions, alone.contributions)
+
+
+def test_blocks_of_many_features_have_fewer_rows():
+    """Those seen by the function take no more than `memory`; the statistic changes by rounding."""
+    values, seen = np.random.default_rng(0).normal(size=(2000, 3)), []
+
+    def function(rows):
+        seen.append(rows.stop - rows.start)
+        return np.tile(values[rows], (1, 500))
+
+    found = [
+        u_statistics([Features(function)], values, options=ComputeOptions(memory=memory)).statistic[0]
+        for memory in (None, 2**24)
+    ]
+    assert max(seen) == 384
+    within = seen[seen.index(1, 1) :]  # one row is asked for first, to count the features
+    assert max(within) <= 2**24 / (8 * 1500) < 4 * 384
+    assert set(within) != set(seen)
+    assert found[1] == pytest.approx(found[0], rel=1e-12)

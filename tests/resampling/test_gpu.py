@@ -15,11 +15,13 @@ import scorecal as sc
 from scorecal._kccsd import kccsd_statistic
 from scorecal._lib.arrays import full_product, to_numpy
 from scorecal._lib.linalg import distance_factors
-from scorecal.pairwise import Product
-from scorecal.resampling import ComputeOptions, RandomSigns, engine, signs, u_statistics
+from scorecal.pairwise import Product, products
+from scorecal.resampling import ComputeOptions, RandomSigns, engine, layout, signs, u_statistics
 from scorecal.resampling.clusters import clusters_of
 from scorecal.resampling.gpu.float16 import scaled_float16
-from scorecal.resampling.gpu.fused import fused_tile, split
+from scorecal.resampling.gpu.fused import fused_tile
+from scorecal.resampling.gpu.fused_radial import fused_radial, fused_radial_tile, radial_parts, radial_products
+from scorecal.resampling.gpu.split import split
 
 CAN_RUN_TRITON = find_spec("triton") is not None and (
     torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET") == "1"
@@ -42,9 +44,9 @@ def pairs_of(n, dtype, device, target_kernel=None, spread=1.0, unit=1.0):
 @pytest.fixture
 def as_if_on_a_gpu(monkeypatch):
     if not torch.cuda.is_available():
-        monkeypatch.setattr(engine, "is_on_gpu", lambda array: True)
-        monkeypatch.setattr(signs, "is_on_gpu", lambda array: True)
-        monkeypatch.setattr(engine, "free_memory", lambda array: 2**30)
+        for module in (engine, signs, layout):
+            monkeypatch.setattr(module, "is_on_gpu", lambda array: True)
+        monkeypatch.setattr(layout, "free_memory", lambda array: 2**30)
 
 
 @pytest.mark.parametrize("target_kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ()])
@@ -82,6 +84,21 @@ def test_groups_and_blocks_in_half_precision(as_if_on_a_gpu, arguments):
     )
     sd = float(expected.null.std())
     assert float((mixed.null - expected.null).abs().max()) < 0.01 * sd
+    assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
+
+
+@pytest.mark.parametrize("estimator", [sc.estimators.Incomplete(20), sc.estimators.Linear()], ids=repr)
+def test_stacks_in_half_precision(as_if_on_a_gpu, estimator):
+    signs = RandomSigns().draw(1000, 200, np.random.default_rng(2))
+    exact, single = (pairs_of(1000, dtype, DEVICE) for dtype in (torch.float64, torch.float32))
+    expected, mixed = (
+        u_statistics(
+            [each.function], each.reference, signs, options=ComputeOptions(estimator, precision="mixed"), tile=tile
+        )
+        for each, tile in ((exact, 64), (single, None))
+    )
+    sd = float(expected.null.std())
+    assert 1e-9 * sd < float((mixed.null - expected.null).abs().max()) < 0.01 * sd
     assert float((mixed.statistic - expected.statistic).abs().max()) < 1e-3 * sd
 
 
@@ -136,6 +153,37 @@ def test_the_fused_tile_is_the_plain_one(p, q, size, cols):
         error = 2.0**-23 * (1 + 3 * (p + 2) / 16) * terms.sum(axis)
         assert bool(((found.double() - expected.sum(axis)).abs() <= error).all())
     torch.testing.assert_close(block.double() * units[rows, None], expected, rtol=2e-3, atol=1e-6 * size**2)
+
+
+@pytest.mark.skipif(not CAN_RUN_TRITON, reason="no CUDA device, and no Triton with TRITON_INTERPRET=1")
+@pytest.mark.parametrize("kernel", [sc.kernels.Gaussian(), sc.kernels.IMQ(), sc.kernels.IMQ(c=0.7, beta=-0.8)], ids=str)
+@pytest.mark.parametrize("outer", ["gaussian", "imq"])
+@pytest.mark.parametrize("cols", [slice(140, 300), slice(0, 130)])
+def test_the_fused_tile_of_radial_kernels_is_the_plain_one(monkeypatch, kernel, outer, cols):
+    if isinstance(kernel, sc.kernels.Gaussian) and outer == "gaussian":
+        pytest.skip("two Gaussian kernels have a tile of their own")
+    single, exact = (_radial(dtype, kernel, outer) for dtype in (torch.float32, torch.float64))
+    if isinstance(kernel, sc.kernels.Gaussian):  # as of a long table
+        monkeypatch.setattr(products, "_MOST_HELD", 0)
+    rows, units = slice(0, 130), torch.linspace(0.5, 1.5, 300, device=DEVICE)
+    parts = radial_parts(*radial_products(single))
+    assert fused_radial(single) is not None  # it has compared a few rows with the plain path
+    block, *sums = fused_radial_tile(parts, units, rows, cols)
+    expected = exact(rows, cols)
+    if rows == cols:
+        expected = 0.5 * expected.fill_diagonal_(0.0)
+    size = float(expected.abs().max())
+    for axis, found in zip((1, 0), sums, strict=True):
+        assert float((found.double() - expected.sum(axis)).abs().max()) < 3e-6 * size * 130**0.5
+    torch.testing.assert_close(block.double() * units[rows, None].double(), expected, rtol=2e-3, atol=1e-5 * size)
+
+
+def _radial(dtype, kernel, outer):
+    rng = np.random.default_rng(0)
+    mean, y = rng.normal(size=(2, 300, 3))
+    mean, y = (torch.as_tensor(part, dtype=dtype, device=DEVICE) for part in (mean, mean + y))
+    between = sc.kernels.GFD(n_base=5, outer=outer)
+    return kccsd_statistic(sc.Gaussian(mean, 1.0), y, between, kernel, None, np.random.default_rng(1)).function
 
 
 def test_float64_stays_float64(as_if_on_a_gpu):

@@ -7,6 +7,7 @@ import pytest
 
 import scorecal as sc
 from scorecal.kernels.gram import EmbeddingGram
+from scorecal.pairwise import products
 from scorecal.statistics.stein import stein_pairs
 
 jax.config.update("jax_enable_x64", True)
@@ -55,3 +56,20 @@ def test_mean_is_zero_exactly_when_calibrated():
             rows = function(slice(0, 8), slice(8, 200_001))
             z = rows.mean(axis=1) / (rows.std(axis=1) / np.sqrt(rows.shape[1]))
             assert np.all(np.abs(z) < 4.5) if calibrated else np.max(np.abs(z)) > 10
+
+
+@pytest.mark.parametrize("kernel", [K.Gaussian(), K.IMQ()], ids=str)
+@pytest.mark.parametrize("estimator", ["complete", "incomplete", "linear"])
+def test_factors_of_a_long_table_are_made_block_by_block(monkeypatch, kernel, estimator):
+    predictions, y = sc.experiments.hgm(300, 1.0, rng=0)
+
+    def result():
+        between = K.GFD(n_base=4)
+        options = {"estimator": estimator, "n_resamples": 19, "precision": "full", "rng": 0}
+        return sc.kccsd_test(predictions, y, target_kernel=kernel, distribution_kernel=between, **options)
+
+    held = result()
+    monkeypatch.setattr(products, "_MOST_HELD", 0)
+    by_block = result()
+    assert by_block.statistic == pytest.approx(held.statistic, rel=1e-10)
+    np.testing.assert_allclose(by_block.null_distribution, held.null_distribution, rtol=1e-8, atol=1e-12)

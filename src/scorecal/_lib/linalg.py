@@ -63,21 +63,31 @@ def add_by_label(totals: Array, rows: Array, labels: np.ndarray) -> Array:
     return like(on_host, totals)
 
 
-def centre(features: Array) -> Array:
-    """Subtract a median of some rows from features (n, p): unlike a mean, it is robust to outliers."""
+def middle_of(features: Array) -> Array:
+    """Return a median of some rows of features (n, p): unlike a mean, it is robust to outliers."""
     some = features[:: max(1, features.shape[0] // 1024), :]
-    return features - array_namespace(features).sort(some, axis=0)[some.shape[0] // 2, :]
+    return array_namespace(features).sort(some, axis=0)[some.shape[0] // 2, :]
 
 
-def norms_cancel(features: Array) -> bool:
+def centre(features: Array) -> Array:
+    """Subtract a median of some rows from features (n, p)."""
+    return features - middle_of(features)
+
+
+def norms_cancel(features: Array, unit: Array | float = 1.0) -> bool:
     """Return whether squared distances between rows (n, p) are too inexact as differences of squared norms.
 
-    Their error is about eps times the largest squared norm. While JAX is tracing, the answer is no.
+    Their error is about eps times the largest squared norm, of rows in this unit. While JAX is tracing, the answer is
+    no. Rows are taken some at a time.
     """
-    if not has_values(features):
+    if not has_values(features, unit):
         return False
-    xp = array_namespace(features)
-    largest = as_float(xp.max(xp.sum(centre(features) ** 2, axis=1)))
+    xp, middle, largest = array_namespace(features), middle_of(features), 0.0
+    step = max(1, _FLOATS_AT_ONCE // features.shape[1])
+    for start in range(0, features.shape[0], step):
+        rows = (features[start : min(start + step, features.shape[0]), :] - middle) / unit
+        found = as_float(xp.max(xp.sum(rows**2, axis=1)))
+        largest = found if not found <= largest else largest  # NaN stays
     return not float(xp.finfo(features.dtype).eps) * largest <= _LARGEST_ERROR
 
 

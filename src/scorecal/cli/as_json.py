@@ -35,7 +35,6 @@ def as_json(
     result: CombinedResult,
     diagnosis: Diagnosis | ClassDiagnosis,
     chosen: argparse.Namespace,
-    estimator: str,
     given: Input,
 ) -> dict[str, Any]:
     """Return verdict, views, sizes, the clearest region and settings, by the names that users may rely on."""
@@ -61,7 +60,7 @@ def as_json(
             "time": chosen.time,
             "horizon": horizon_of(chosen),
             "null": chosen.null,
-            "estimator": estimator,
+            "estimator": result.estimator,
             "n_resamples": chosen.n_resamples,
             "seed": chosen.seed,
             "scorecal": __version__,

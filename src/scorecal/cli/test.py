@@ -22,7 +22,6 @@ from ..coverage import expected_coverage
 from ..diagnosis import ClassDiagnosis, Diagnosis, class_words, diagnose, words
 from ..predictions import Categorical, Gaussian
 from ..report import report_html
-from ..resampling.automatic import affordable_estimator
 from ..results import CombinedResult
 from .as_json import as_json
 from .files import source_of
@@ -62,7 +61,6 @@ def _test(chosen: argparse.Namespace) -> int:
             for sentence in given.said:
                 complain("scorecal test", sentence)
             check_draws(predictions, chosen.n_resamples)
-            estimator = "complete" if given.is_of_classes else affordable_estimator(predictions.n)
             shared: dict[str, Any] = {
                 "groups": given.groups,
                 "horizon": horizon_of(chosen),
@@ -71,7 +69,7 @@ def _test(chosen: argparse.Namespace) -> int:
             }
             covariates = _with_times(given)
             result = calibration_test_at(
-                chosen.alpha, predictions, y, estimator=estimator, null=chosen.null, covariates=covariates, **shared
+                chosen.alpha, predictions, y, null=chosen.null, covariates=covariates, **shared
             )
             noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
             result = replace(result, warnings=noticed)
@@ -84,10 +82,10 @@ def _test(chosen: argparse.Namespace) -> int:
                 confidence_level=1.0 - chosen.alpha,
                 **shared,
             )
-        unheard = _tell(chosen, result, diagnosis, estimator, given)
+        unheard = _tell(chosen, result, diagnosis, given)
         if chosen.report is not None:
             # After the verdict is out: a picture that fails must not take it along.
-            write_whole(chosen.report, _report(chosen, given, result, diagnosis, estimator))
+            write_whole(chosen.report, _report(chosen, given, result, diagnosis))
     if unheard is not None:
         raise unheard
     tolerance: Any = tolerance_of(chosen)
@@ -142,12 +140,10 @@ def _show_warning(file: Path, shown: set[str], message: Warning | str, category:
     shown.add(text)
 
 
-def _tell(
-    chosen: argparse.Namespace, result: CombinedResult, diagnosis: AnyDiagnosis, estimator: str, given: Input
-) -> OSError | None:
+def _tell(chosen: argparse.Namespace, result: CombinedResult, diagnosis: AnyDiagnosis, given: Input) -> OSError | None:
     """Print the verdict. Return, and do not raise, an error: the report may still be written."""
     if chosen.json:
-        text = json.dumps(as_json(result, diagnosis, chosen, estimator, given), indent=2, allow_nan=False)
+        text = json.dumps(as_json(result, diagnosis, chosen, given), indent=2, allow_nan=False)
         text = text.replace("\x7f", "\\u007f")  # the one control character that JSON lets pass
     else:
         text = _in_words(chosen, result, diagnosis, given)
@@ -180,9 +176,7 @@ def _in_words(chosen: argparse.Namespace, result: CombinedResult, diagnosis: Any
     return "\n\n".join(part for part in parts if part)
 
 
-def _report(
-    chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: AnyDiagnosis, estimator: str
-) -> str:
+def _report(chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: AnyDiagnosis) -> str:
     predictions: Any = None
     y: Any = None
     if not isinstance(given.predictions, Categorical):
@@ -200,5 +194,5 @@ def _report(
         alpha=chosen.alpha,
         tolerance=tolerance_of(chosen),
         place=given.place,
-        settings={"file": chosen.file, **how_read, "estimator": estimator, "seed": chosen.seed},
+        settings={"file": chosen.file, **how_read, "estimator": result.estimator, "seed": chosen.seed},
     )

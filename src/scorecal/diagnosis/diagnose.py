@@ -12,7 +12,6 @@ from .._lib.covariates import as_covariates
 from ..coordinates.normal_scores import are_coarse, in_normal_scores
 from ..predictions import AnyPredictions, Categorical, Rankable, on_host
 from ..resampling import RandomSigns
-from ..resampling.automatic import affordable_estimator
 from ..resampling.clusters import clusters_of
 from ..results import CombinedResult
 from .arguments import check_result, check_same_rows, checked_names, in_blocks, own_covariates, units_of
@@ -95,7 +94,7 @@ def diagnose(
         Names of the d dimensions.
     result : CombinedResult, optional
         Result of `calibration_test` on the same data. By default the test is made here, with the same covariates,
-        groups, horizon, draws and `rng`, and, of more than 20,000 rows, with the estimator "low-rank".
+        groups, horizon, draws and `rng`.
     confidence_level : float
         Confidence level of all intervals together; 1 - it is the level of the test.
     simultaneous : bool
@@ -196,7 +195,6 @@ def diagnose(
             alpha,
             given_predictions,
             given_y,
-            estimator=affordable_estimator(predictions.n),
             groups=groups,
             horizon=horizon,
             covariates=given or None,

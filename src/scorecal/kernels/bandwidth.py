@@ -61,7 +61,8 @@ def median_distance(distance: Distance, reference: Array) -> Array:
         return like(1.0, reference)
     unit = like(1.0, reference)
     if isinstance(distance, Euclidean):
-        unit = xp.max(xp.abs(distance.features - distance.features[:1, :]))
+        rows, first = distance.features, distance.features[0, :]
+        unit = xp.max(xp.maximum(xp.max(rows, axis=0) - first, first - xp.min(rows, axis=0)))
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))
         distance = _Scaled(distance.features, unit)
     squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)

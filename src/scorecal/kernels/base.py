@@ -22,6 +22,7 @@ from ..predictions.protocol import without_draws
 
 DEFAULT_N_BASE = 10
 _DRAWS_TO_MATCH = 10  # from each prediction
+_MOST_AT_ONCE = 2**22  # numbers
 
 
 def check_base(base: Any, n_base: int | None) -> None:
@@ -110,5 +111,9 @@ def base_scores(
             "Likely cause: the default, N(0, I). Give base points inside the support, as in `GFD(base=points)`. "
             "(`kccsd_test` first maps predictions to coordinates without a boundary.)"
         )
-    scores = like(evaluate_score(predictions, points[:, None, :]), points)
-    return points, array_namespace(scores).permute_dims(scores, (1, 0, 2))
+    xp, size = array_namespace(points), points.shape[0] * reference.shape[0] * points.shape[1]
+    if size <= _MOST_AT_ONCE:
+        return points, xp.permute_dims(like(evaluate_score(predictions, points[:, None, :]), points), (1, 0, 2))
+    # One point at a time: predictions that compute with all at once would hold several arrays of that size.
+    by_point = (like(evaluate_score(predictions, points[k : k + 1, None, :]), points) for k in range(points.shape[0]))
+    return points, xp.stack([scores[0, :, :] for scores in by_point], axis=1)

@@ -22,7 +22,7 @@ def sampled_kgfd(scores: Array, points: Array, ground: Radial, bandwidth: float)
     n, m, d = scores.shape
     t = xp.sum((points[:, None, :] - points[None, :, :]) ** 2, axis=-1) / bandwidth**2
     root = symmetric_root(ground.profile(t)[0])
-    return xp.reshape(full_product(root, scores), (n, m * d)) / m
+    return xp.reshape(full_product(root / m, scores), (n, m * d))
 
 
 def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, bandwidth: float) -> Array:
@@ -31,7 +31,7 @@ def sampled_diffusion_kgfd(scores: Array, points: Array, ground: Diffusion, band
     n, m, d = scores.shape
     blocks = ground.blocks(points[:, None, :] - points[None, :, :], bandwidth)
     gram = xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (m * d, m * d))
-    return full_product(xp.reshape(scores, (n, m * d)), symmetric_root(gram)) / m
+    return full_product(xp.reshape(scores, (n, m * d)), symmetric_root(gram) / m)
 
 
 def gaussian_gfd(at_centre: Array, precision: Array, covariance: Array) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like
 from .._lib.cached import cached_property
-from .._lib.linalg import centre, distance_factors, norms_cancel
+from .._lib.linalg import centre, distance_factors, middle_of, norms_cancel
 from ..pairwise import Product
-from .radial import Radial
+from .radial import Gaussian, Radial
 
 
 class MeanEmbeddings(Protocol):
@@ -33,6 +33,10 @@ class MeanEmbeddings(Protocol):
         """Inner products between all rows and all columns."""
         ...
 
+    def waves(self, rows: slice, w: Array) -> tuple[Array, Array]:
+        """Means of cos(w.X) and sin(w.X), (rows, R) each, for frequencies w (d, R) in units of the bandwidth."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianMeasures:
@@ -50,6 +54,10 @@ class GaussianMeasures:
     @property
     def n(self) -> int:
         return int(self.means.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.means.shape[2])
 
     @property
     def floats_per_pair(self) -> int:
@@ -88,6 +96,28 @@ class GaussianMeasures:
         shift = self.means[rows, a, :][:, None, :] - self.means[cols, b, :][None, ...]
         return self._expected(shift, spread)
 
+    @property
+    def kernel(self) -> Radial:
+        return Gaussian()
+
+    def waves(self, rows: slice, w: Array) -> tuple[Array, Array]:
+        """Means of cos(w.X) and sin(w.X), (rows, R) each, for frequencies w (d, R) in units of the bandwidth."""
+        xp = array_namespace(self.means)
+        angles = full_product((self.means[rows, ...] - self._middle) / self.bandwidth, w)
+        spread = self.spreads[rows, ...] / self.bandwidth**2
+        if spread.ndim == 4:
+            variance = xp.sum(w * full_product(spread, w), axis=2)
+        elif spread.shape[2] == 1:
+            variance = spread * xp.sum(w**2, axis=0)
+        else:
+            variance = full_product(spread, w**2)
+        size = self.weights[rows, :][..., None] * xp.exp(-0.5 * variance)
+        return xp.sum(size * xp.cos(angles), axis=1), xp.sum(size * xp.sin(angles), axis=1)
+
+    @cached_property
+    def _middle(self) -> Array:
+        return _middle_of_components(self.means)
+
     @cached_property
     def _factors(self) -> Product | None:
         return _augment_components(self.means, self.bandwidth)
@@ -122,6 +152,10 @@ class PointMeasures:
         return int(self.points.shape[0])
 
     @property
+    def dim(self) -> int:
+        return int(self.points.shape[2])
+
+    @property
     def floats_per_pair(self) -> int:
         _, k, d = self.points.shape
         return int(k * (d + 5 if self._factors is not None else 3 * d + 3))
@@ -153,9 +187,25 @@ class PointMeasures:
         product = full_product(self._factors.left[rows, a, :], xp.reshape(right, (n_cols * k, width)).mT)
         return xp.reshape(-2.0 * xp.minimum(product, 0.0), (-1, n_cols, k))
 
+    def waves(self, rows: slice, w: Array) -> tuple[Array, Array]:
+        """Means of cos(w.X) and sin(w.X), (rows, R) each, for frequencies w (d, R) in units of the bandwidth."""
+        xp = array_namespace(self.points)
+        angles = full_product((self.points[rows, ...] - self._middle) / self.bandwidth, w)
+        weights = self.weights[:, None]
+        return xp.sum(weights * xp.cos(angles), axis=1), xp.sum(weights * xp.sin(angles), axis=1)
+
+    @cached_property
+    def _middle(self) -> Array:
+        return _middle_of_components(self.points)
+
     @cached_property
     def _factors(self) -> Product | None:
         return _augment_components(self.points, self.bandwidth)
+
+
+def _middle_of_components(points: Array) -> Array:
+    """Return the middle of points (n, K, d): a large offset would round away digits."""
+    return middle_of(array_namespace(points).reshape(points, (-1, points.shape[2])))
 
 
 def _augment_components(points: Array, bandwidth: Array | float) -> Product | None:

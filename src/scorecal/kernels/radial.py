@@ -61,6 +61,14 @@ class Gaussian:
         """Return f(t) and, relative to it, its derivatives in t: (f, f' / f, f'' / f)."""
         return array_namespace(t).exp(-0.5 * t), -0.5, 0.25
 
+    @property
+    def at_zero(self) -> float:
+        return 1.0
+
+    def frequencies(self, dim: int, number: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w (dim, number) of waves whose mean is the kernel: f(|x|^2) = f(0) E cos(w.x)."""
+        return rng.standard_normal((dim, number))
+
 
 @dataclass(frozen=True)
 class IMQ:
@@ -109,6 +117,20 @@ class IMQ:
         """Return f(t) and, relative to it, its derivatives in t: (f, f' / f, f'' / f)."""
         inverse = 1.0 / (self.c**2 + t)
         return inverse**-self.beta, self.beta * inverse, self.beta * (self.beta - 1.0) * inverse**2
+
+    @property
+    def at_zero(self) -> float:
+        return float(self.c ** (2.0 * self.beta))
+
+    def frequencies(self, dim: int, number: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w (dim, number) of waves whose mean is the kernel: f(|x|^2) = f(0) E cos(w.x).
+
+        (c^2 + t)^beta is the integral of u^(-beta - 1) exp(-u (c^2 + t)) / Gamma(-beta) over u > 0, hence c^(2 beta)
+        times the mean of the Gaussian kernels exp(-u t), whose frequencies have variance 2 u, over u from the Gamma
+        distribution with shape -beta and rate c^2.
+        """
+        normal = rng.standard_normal((dim, number))
+        return np.sqrt(2.0 * rng.gamma(-self.beta, self.c**-2.0, number)) * normal
 
 
 Radial = Gaussian | IMQ

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._lib.arrays import Array
 from .protocol import PairFunction
+from .stacks import takes_stacks
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,18 +19,22 @@ class _Combination:
     def floats_per_pair(self) -> int:
         return 2 + max(function.floats_per_pair for function in self.functions)
 
+    @property
+    def takes_stacks(self) -> bool:
+        return all(map(takes_stacks, self.functions))
+
 
 class SumOfPairs(_Combination):
     """The sum of pair functions."""
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Any, cols: Any) -> Array:
         return reduce(add, (function(rows, cols) for function in self.functions))
 
 
 class ProductOfPairs(_Combination):
     """The product of pair functions."""
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Any, cols: Any) -> Array:
         return reduce(mul, (function(rows, cols) for function in self.functions))
 
 
@@ -43,6 +48,10 @@ class Remembered:
     @property
     def floats_per_pair(self) -> int:
         return 1 + self.function.floats_per_pair
+
+    @property
+    def takes_stacks(self) -> bool:
+        return takes_stacks(self.function)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Remembered, (self.function,)

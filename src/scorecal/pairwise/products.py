@@ -1,11 +1,15 @@
 """Matrix products, to which pairwise computations are reduced, and sums of differences where digits would cancel."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._lib.arrays import Array, array_namespace, full_product
 from .._lib.linalg import distance_factors, norms_cancel
 from .algebra import SumOfPairs
 from .protocol import PairFunction
+from .stacks import Rows, Stack, rows_of
+
+_MOST_HELD = 2**28  # numbers: some GB for both factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,9 +19,42 @@ class Product:
     left: Array
     right: Array
     floats_per_pair: int = 1
+    takes_stacks = True
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
-        return full_product(self.left[rows, :], self.right[cols, :].mT)
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
+        return full_product(rows_of(self.left, rows), rows_of(self.right, cols).mT)
+
+
+@dataclass(frozen=True, eq=False)
+class DistancesByBlock:
+    """Blocks of -|x_i - x_j|^2 / 2 for `n` centred points, computed some rows at a time, (rows, width)."""
+
+    points: Callable[[slice], Array]
+    n: int
+    width: int
+    floats_per_pair: int = 1
+    takes_stacks = True
+
+    def left(self, rows: Rows) -> Array:
+        return self._factor(rows, 1)
+
+    def right(self, rows: Rows) -> Array:
+        return self._factor(rows, -1)
+
+    def _factor(self, rows: Rows, order: int) -> Array:
+        points = self.points(slice(rows.start, rows.stop))
+        xp = array_namespace(points)
+        norms = -0.5 * xp.sum(points**2, axis=1, keepdims=True)
+        factor = xp.concat([points, *[norms, xp.ones_like(norms)][::order]], axis=1)
+        return factor if isinstance(rows, slice) else rows_of(factor, Stack(0, factor.shape[0], rows.edge))
+
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
+        return full_product(self.left(rows), self.right(cols).mT)
+
+
+def is_long(n: int, width: int) -> bool:
+    """Return whether factors of so many points would take more memory than making them anew for each block is worth."""
+    return n * width > _MOST_HELD
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +64,13 @@ class Differences:
     a: Array
     b: Array
     floats_per_pair: int = 4
+    takes_stacks = True
 
-    def __call__(self, rows: slice, cols: slice) -> Array:
+    def __call__(self, rows: Rows, cols: Rows) -> Array:
         total: Array = 0.0
+        ours, theirs = ([rows_of(part, some) for part in (self.a, self.b)] for some in (rows, cols))
         for k in range(self.a.shape[1]):  # a column at a time: all at once would need p times the memory of a block
-            gaps = (part[rows, k][:, None] - part[cols, k][None, :] for part in (self.a, self.b))
+            gaps = (one[..., :, None, k] - other[..., None, :, k] for one, other in zip(ours, theirs, strict=True))
             total = total + next(gaps) * next(gaps)
         return total
 

@@ -10,12 +10,15 @@ from .._lib.arrays import Array
 
 
 class PairFunction(Protocol):
-    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory of one pair."""
+    """Symmetric H(i, j) for a block of rows and columns; `floats_per_pair` is the working memory of one pair.
+
+    One that can also be called with stacks of tiles (`pairwise.stacks`) says `takes_stacks = True`.
+    """
 
     @property
     def floats_per_pair(self) -> int: ...
 
-    def __call__(self, rows: slice, cols: slice) -> Array: ...
+    def __call__(self, rows: Any, cols: Any) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False)

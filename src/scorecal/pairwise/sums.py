@@ -32,15 +32,15 @@ def sum_block(block: Array, mask: Array | None, on_diagonal: bool) -> tuple[Arra
     """Return the block with excluded pairs set to zero, and its sums over columns and over rows.
 
     A block on the diagonal holds every pair twice. It is halved and its diagonal set to zero, so that it counts like
-    any other block together with its transpose.
+    any other block together with its transpose. So it is for each block of a stack.
     """
     xp = array_namespace(block)
     if mask is not None:
         block = xp.where(xp.asarray(mask, device=device_of(block)), block, xp.zeros_like(block))
     if on_diagonal:
-        diagonal = xp.eye(block.shape[0], dtype=xp.bool, device=device_of(block))
+        diagonal = xp.eye(block.shape[-1], dtype=xp.bool, device=device_of(block))
         block = xp.where(diagonal, xp.zeros_like(block), 0.5 * block)
-    return block, xp.sum(block, axis=1), xp.sum(block, axis=0)
+    return block, xp.sum(block, axis=-1), xp.sum(block, axis=-2)
 
 
 def times_signs(matrix: Array, signs: Array) -> Array:
@@ -52,7 +52,7 @@ def times_signs(matrix: Array, signs: Array) -> Array:
     if signs.dtype == matrix.dtype:
         return full_product(matrix, signs)
     xp = array_namespace(matrix)
-    largest = xp.max(xp.abs(matrix), axis=1, keepdims=True)
+    largest = xp.max(xp.abs(matrix), axis=-1, keepdims=True)
     units = xp.where(largest > 0, largest, xp.ones_like(largest))
     return xp.astype(full_product(xp.astype(matrix / units, signs.dtype), signs), matrix.dtype) * units
 

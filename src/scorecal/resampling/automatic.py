@@ -1,15 +1,19 @@
-"""The choice that `null="auto"` stands for, how many draws are worth their time, and what signs get wrong on few rows.
+"""The choices that `null="auto"` and `estimator="auto"` stand for, how many draws are worth their time, and what signs
+get wrong on few rows.
 
 Draws from the predictions give the exact null distribution, at the price of one more statistic for each draw; signs
 cost little more than the statistic itself. docs/which_null.md has the measured times and levels.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..coordinates.chains import can_be_moved
+from ..pairwise import Extreme, Features, RowFunction
 from ..predictions import Gaussian, Noised, Pool, Samplable
+from ..statistics.random_features import has_random_features
 from .clusters import Clusters
-from .estimators import Complete, Estimator
+from .estimators import Auto, Complete, Estimator, LowRank
 from .nulls import Null, RandomSigns, Simulate
 
 # Sizes up to which simulation takes at most some 40 times as long as signs: numbers n d for Gaussians, which need no
@@ -17,7 +21,10 @@ from .nulls import Null, RandomSigns, Simulate
 _MOST_NUMBERS_OF_GAUSSIANS, _MOST_NUMBERS_OF_POOLS, MOST_ROWS = 10**4, 6000, 200
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
-_MOST_FOR_COMPLETE = 20_000
+# Seconds that a pair, and a random feature of a row, take on two cores: without draws, and for each draw
+# (`python benchmarks/estimators.py --costs`).
+_OF_PAIR, _OF_FEATURE = (5e-9, 1e-11), (2.5e-8, 1e-11)
+_CHEAP = 3.0
 _MOST_FOR_LARGEST = 5 * 10**6  # numbers that are drawn from the predictions for one view
 _SEED = 0  # for Gaussians: tests of the same size share their tables, and p-values do not depend on `rng`
 # A p-value of .2 then has an error of .009. Fewer where so many cost more than a quarter of a second.
@@ -27,9 +34,26 @@ _MOST_OF_TABLES, _MOST_OF_SIGNS = (2 * 10**6, 10**8), (10**9, 6 * 10**9)  # numb
 _ENOUGH_ROWS, _PER_MISSING_ROW = 50, 0.15
 
 
-def affordable_estimator(n: int) -> str:
-    """Return the estimator of views that compare pairs of n rows: all pairs, unless these would take long."""
-    return "complete" if n <= _MOST_FOR_COMPLETE else "low-rank"
+def chosen_estimator(
+    estimator: Estimator, functions: Sequence[RowFunction], n: int, d: int, n_resamples: int
+) -> Estimator:
+    """Return what `Auto` stands for; any other estimator as it is.
+
+    All pairs are averaged if that is cheap or costs less than random features, and where there are none of these.
+    """
+    if not isinstance(estimator, Auto):
+        return estimator
+    complete, low_rank = Complete(), LowRank()
+    pairs = [each for each in functions if not isinstance(each, Features | Extreme)]
+    cost, other = (
+        count * (alone + draw * n_resamples)
+        for count, (alone, draw) in (
+            (n * (n - 1) / 2, _OF_PAIR),
+            (2.0 * n * d * low_rank.n_frequencies, _OF_FEATURE),
+        )
+    )
+    dear = cost > max(_CHEAP, other)
+    return low_rank if dear and pairs and all(map(has_random_features, pairs)) else complete
 
 
 def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool = False) -> Null:

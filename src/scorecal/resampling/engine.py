@@ -23,8 +23,9 @@ from ..parallel.progress import progress
 from ..parallel.threads import in_threads
 from ..parallel.workers import in_order, map_tasks
 from .estimators import pairing_of
-from .gpu.device import free_memory, is_on_gpu, is_out_of_memory
+from .gpu.device import is_on_gpu, is_out_of_memory
 from .gpu.float16 import scaled_float16
+from .layout import Stacking, bytes_for, feature_rows, stacking_of, tile_edge
 from .nulls import Averages, RandomSigns, StudentT, UStatistics, as_null, distribution_of
 from .options import ComputeOptions
 from .pairing import Pairing
@@ -32,9 +33,7 @@ from .row_statistics import statistics_of_features
 from .signs import Signs, dtype_of_signs
 from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
 
-# NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
-_NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
-_MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
+_SMALLEST_GPU_TILE = 256
 _N_TASKS = 64  # for any number of workers: few enough to send back results, and enough to share the work evenly
 _DEFAULT = ComputeOptions()
 _Part = TypeVar("_Part")
@@ -129,13 +128,18 @@ def u_statistics(
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
     pairing = pairing_of(options.estimator, n, options.shared)
-    tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, options.memory)
+    limits = (reference, signs, n_threads, bytes_for(options.memory, reference))
+    stacking = None if tile else stacking_of(pairs, pairing, *limits)
+    rows_at_once = tile or (feature_rows(features, *limits) if features else 0)
+    tile = tile or tile_edge(pairs, pairing, *limits)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     if signs is not None:
         signs.check_rows(pairing.n_clusters)
-    of_features = iter(statistics_of_features(features, reference, signs, options, tile, n_threads) if features else [])
-    job = _job_of_pairs(pairs, pairing, reference, signs, options, tile)
+    of_features = iter(
+        statistics_of_features(features, reference, signs, options, rows_at_once, n_threads) if features else []
+    )
+    job = _job_of_pairs(pairs, pairing, reference, signs, options, tile, stacking)
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
     precision = float(xp.finfo(dtype_of_signs(reference, options.precision, reference.dtype)).eps)
@@ -163,10 +167,11 @@ def _job_of_pairs(
     signs: Signs | None,
     options: ComputeOptions,
     tile: int,
+    stacking: Stacking | None,
 ) -> PairSumJob:
     xp, place, n = array_namespace(reference), {"device": device_of(reference)}, pairing.n
     labels, times = (None if each is None else xp.asarray(each, **place) for each in (pairing.labels, pairing.times))
-    job = PairSumJob(tuple(functions), pairing, n, tile, None, labels, times)
+    job = PairSumJob(tuple(functions), pairing, n, tile, None, labels, times, stacking=stacking)
     if signs is None or not functions:
         return job
     of_rows = signs if pairing.labels is None else signs.of_rows(pairing.labels)
@@ -198,6 +203,9 @@ def _sums_in_memory(job: PairSumJob, options: ComputeOptions, n_threads: int) ->
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
+            if job.stacking is not None:
+                job = replace(job, stacking=None)
+                continue
             if job.tile <= _SMALLEST_GPU_TILE:
                 raise MemoryError(
                     f"The device has no memory left for tiles of {job.tile} x {job.tile} pairs. Free some of it, use "
@@ -236,24 +244,3 @@ def _on_host(sums: PairSums) -> PairSums:
     """Copy the sums from a GPU, which the receiving process may not have."""
     by_block = {k: to_numpy(part) for k, part in sums.by_block.items()}
     return PairSums(by_block, sums.drawn if isinstance(sums.drawn, float) else to_numpy(sums.drawn))
-
-
-def _tile_edge(
-    functions: Sequence[PairFunction],
-    pairing: Pairing,
-    reference: Array,
-    signs: Signs | None,
-    n_threads: int,
-    memory: int | None,
-) -> int:
-    """Edge of the preferred tile, halved until all threads together stay within `memory`."""
-    on_gpu = is_on_gpu(reference)
-    if memory is None:
-        memory = min(_GPU_MEMORY, free_memory(reference) // 4) if on_gpu else _MEMORY
-    tile = pairing.preferred_tile(_GPU_TILE if on_gpu else _NUMPY_TILE if is_numpy_array(reference) else _OTHER_TILE)
-    per_pair = max((function.floats_per_pair for function in functions), default=0)
-    per_row = 0 if signs is None else (3 + 2 * len(functions)) * signs.n_resamples
-    itemsize = array_namespace(reference).finfo(reference.dtype).bits // 8
-    while tile > 8 and n_threads * (tile * tile * per_pair * itemsize + tile * per_row * 8) > memory:
-        tile = max(8, tile // 16 * 8)
-    return tile

@@ -13,7 +13,7 @@ from .clusters import Clusters
 from .nulls import Null, RandomSigns, StudentT
 from .pairing import Pairing
 
-__all__ = ["Block", "Complete", "Estimator", "Incomplete", "Linear", "LowRank", "Pairing", "as_estimator"]
+__all__ = ["Auto", "Block", "Complete", "Estimator", "Incomplete", "Linear", "LowRank", "Pairing", "as_estimator"]
 
 
 @runtime_checkable
@@ -52,6 +52,15 @@ class Complete(Estimator):
 
     def pairing(self, n: int) -> Pairing:
         return Pairing(n, n, n)
+
+
+@dataclass(frozen=True)
+class Auto(Complete):
+    """All pairs while these take at most some three seconds on two cores, and beyond that `LowRank`, if it is cheaper.
+
+    That is up to 20,000 rows with 999 draws, or 500 d rows in d dimensions if these are more. Kernels without random
+    features, such as operator-valued ones, always take all pairs. The `estimator` of a result says what was used.
+    """
 
 
 @dataclass(frozen=True)
@@ -109,12 +118,16 @@ class Linear(Estimator):
 
 @dataclass(frozen=True)
 class LowRank(Estimator):
-    """All pairs, with random frequencies for Gaussian kernels, and the wild bootstrap: cost n times their number.
+    """All pairs, with random frequencies for radial kernels, and the wild bootstrap: cost n times their number.
+
+    Predictions that are compared by distances without a finite embedding, such as MMD, are first embedded by their
+    distances to some of them.
 
     Parameters
     ----------
     n_frequencies : int
-        Number of random frequencies, each with 2 d features; few of them reduce power, but the test keeps its level.
+        Number of random frequencies, each with 2 d features, and half the number of predictions that others are
+        compared with; few of them reduce power, but the test keeps its level.
     """
 
     n_frequencies: int = 50
@@ -130,12 +143,18 @@ class LowRank(Estimator):
 
 
 _BY_NAME: dict[str, Estimator] = {
+    "auto": Auto(),
     "complete": Complete(),
     "incomplete": Incomplete(),
     "block": Block(),
     "linear": Linear(),
     "low-rank": LowRank(),
 }
+
+
+def name_of_estimator(estimator: Estimator) -> str:
+    """Return the name of an estimator on a result: that of its class, if it is not one of ours."""
+    return next((name for name, known in _BY_NAME.items() if type(known) is type(estimator)), type(estimator).__name__)
 
 
 def as_estimator(estimator: Any) -> Estimator:

@@ -18,9 +18,10 @@ _FOR_INDEPENDENT_ROWS = (Simulate, StudentT)
 class ComputeOptions:
     """The checked keyword arguments of these names, which all tests share.
 
-    `null` None: the estimator's own; "auto": `for_rows` chooses. `memory` is in bytes, for the tiles of each process;
-    None: a default. `workers` None: threads of this process. With `precision` "mixed", signs are multiplied in float32,
-    and for float32 data on a GPU in float16. `clusters` None: rows are independent, and in no order.
+    `null` None: the estimator's own; "auto": `for_rows` chooses. `memory` is in bytes, for the tiles of pairs and the
+    blocks of features of each process; None: a default. `workers` None: threads of this process. With `precision`
+    "mixed", signs are multiplied in float32, and for float32 data on a GPU in float16. `clusters` None: rows are
+    independent, and in no order.
     """
 
     estimator: Estimator = field(default_factory=Complete)

@@ -15,7 +15,7 @@ from .._lib.cached import cached_property
 from .._lib.checks import check_count
 from .clusters import Clusters
 
-_SMALLEST_TILE = 64
+_SMALLEST_TILE, _LARGEST_OF_BAND = 64, 256
 _GAPS_TRIED, _ENOUGH = 8, 0.9
 
 
@@ -144,6 +144,22 @@ class Pairing:
             return largest
         size = math.lcm(self.size, 8)
         return size * max(1, _SMALLEST_TILE // size) if size <= largest else largest
+
+    @property
+    def band_edge(self) -> int | None:
+        """Edge of the smallest tiles, a multiple of 8, that hold a narrow band or whole blocks; None for wide ones."""
+        edge = -(-self.reach // 8) * 8 if self.size == self.n else math.lcm(self.size, 8)
+        return edge if edge <= _LARGEST_OF_BAND else None
+
+    @property
+    def regular(self) -> int:
+        """Number of rows before the last block, which may be larger than others; all rows, if there is but one."""
+        return self.n if self.size == self.n else self.size * (self.n_blocks - 1)
+
+    def gaps(self, edge: int) -> range:
+        """How many tiles further on those are that a tile of the `band_edge` is paired with."""
+        reach = self.reach if self.size == self.n else 0  # blocks end where tiles end
+        return range(self.shift // edge, (edge - 1 + self.shift + reach) // edge + 1)
 
     def holds_all(self, rows: slice, cols: slice) -> bool:
         """Return whether all pairs of a tile count, regardless of clusters."""

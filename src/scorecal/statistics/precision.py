@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace
+from .._lib.arrays import Array, accumulation_dtype
 from .._lib.linalg import norms_cancel
 from ..kernels.gram import EmbeddingGram
 from ..pairwise import PairFunction
@@ -17,12 +17,11 @@ def sufficient_dtype(targets: Array, bandwidth: Array, grams: Sequence[PairFunct
     wide = accumulation_dtype(targets)
     if targets.dtype == wide:
         return wide
-    scaled = [targets / bandwidth, *(gram.features for gram in grams if isinstance(gram, EmbeddingGram))]
-    return wide if any(norms_cancel(part) for part in scaled) else targets.dtype
+    embedded = [(gram.embedding, gram.unit) for gram in grams if isinstance(gram, EmbeddingGram)]
+    scaled = [(targets, bandwidth), *embedded]
+    return wide if any(norms_cancel(*part) for part in scaled) else targets.dtype
 
 
 def cast_gram(gram: PairFunction, dtype: Any) -> PairFunction:
     """Return the Gram matrix with its features in this dtype; one without features is returned unchanged."""
-    if not isinstance(gram, EmbeddingGram):
-        return gram
-    return EmbeddingGram(array_namespace(gram.features).astype(gram.features, dtype, copy=False), gram.outer)
+    return gram.cast(dtype) if isinstance(gram, EmbeddingGram) else gram

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..._lib.arrays import Array, array_namespace, as_float, device_of
-from ...pairwise import PairFunction
+from ...pairwise import PairFunction, Rows, Stack, rows_of, takes_stacks
 from .fused import fused_stein
 
-_AT_ONCE = 1024
+_AT_ONCE, _EDGE, _ROWS_OF_STACK = 1024, 8, 2**18
 _MOST_UNEQUAL = 64.0  # largest over median unit: beyond, products of most rows would be too small for float16
 
 
@@ -18,10 +18,10 @@ class ScaledFloat16:
     units: Array  # (n,)
     fused: Callable[[Array, slice, slice], tuple[Array, Array, Array]] | None = None
 
-    def block(self, block: Array, rows: slice) -> Array:
+    def block(self, block: Array, rows: Rows) -> Array:
         """Return the block in float16, in the units of its rows."""
         xp = array_namespace(block)
-        return xp.astype(block / self.units[rows, None], xp.float16)
+        return xp.astype(block / rows_of(self.units, rows)[..., None], xp.float16)
 
 
 def columns_in_eights(matrix: Array) -> Array:
@@ -36,13 +36,15 @@ def scaled_float16(function: PairFunction, n: int) -> ScaledFloat16 | None:
 
     |H_ij| <= sqrt(H_ii H_jj) for a kernel, so H fits when divided by sqrt(H_ii) times the largest of these roots.
     """
-    parts = []
-    for start in range(0, n, _AT_ONCE):
-        rows = slice(start, min(start + _AT_ONCE, n))
-        block = function(rows, rows)
+    parts, start = [], 0
+    while start < n:
+        rows: Rows = slice(start, min(start + _AT_ONCE, n))
+        if takes_stacks(function) and n - start >= 2 * _EDGE:  # few calls, and few pairs off the diagonal
+            rows = Stack(start, start + min((n - start) // _EDGE * _EDGE, _ROWS_OF_STACK), _EDGE)
+        start, block = rows.stop, function(rows, rows)
         parts.append(array_namespace(block).linalg.diagonal(block) + 0.0)  # a copy: a view would keep the block
     xp = array_namespace(parts[0])
-    roots = xp.sqrt(xp.maximum(xp.concat(parts), 0.0))
+    roots = xp.sqrt(xp.maximum(xp.concat([xp.reshape(part, (-1,)) for part in parts]), 0.0))
     largest, median = xp.max(roots), xp.sort(roots)[n // 2]
     if not 0 < as_float(largest) <= _MOST_UNEQUAL * as_float(median):
         return None
