@@ -17,7 +17,7 @@ from ..resampling.laws import Law
 from ..resampling.nulls import Simulate
 from ..results import CalibrationResult, ViewResult
 from .combine import Combined, Draws, combine
-from .evaluate import Averaged, OwnFeatures, evaluate
+from .evaluate import Averaged, evaluate
 from .extremes import EvidenceLaw, Largest, by_law
 from .frame import ViewFrame
 from .redraw import ViewRedraw, stacks
@@ -76,7 +76,7 @@ def judge(
     What is `for_words` has its size in standard errors of the data, whatever its p-value.
     """
     n, d = subject.frames[0.0].reference.shape
-    shared: dict[Any, OwnFeatures] = {}
+    shared: dict[Any, Any] = {}
     parts = []
     for own_options, own_views in _by_null(subject, views, options):
         found = [(view, evaluate(view, subject.frames[view.noise], rng, shared)) for view in own_views]
