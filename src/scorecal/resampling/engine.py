@@ -30,10 +30,12 @@ from .options import ComputeOptions
 from .pairing import Pairing
 from .row_statistics import statistics_of_features
 from .signs import Signs, dtype_of_signs
-from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
+from .tiles import PairSumJob, Strip, blocks_of, groups_of_strips, sums_of_strip, sums_of_strips
 
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
+_NUMPY_ROWS, _OTHER_ROWS, _GPU_ROWS = 2048, 2**14, 2**16  # of a block of features
+_FEATURES = 2000  # numbers of a row, with temporary ones: those of all default views, in low rank, in a few dimensions
 _MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
 _N_TASKS = 64  # for any number of workers: few enough to send back results, and enough to share the work evenly
 _DEFAULT = ComputeOptions()
@@ -129,12 +131,14 @@ def u_statistics(
     features = [function for function in functions if isinstance(function, Features)]
     n_threads = cpu_count() if is_numpy_array(reference) and options.workers is None else 1
     pairing = pairing_of(options.estimator, n, options.shared)
+    rows_at_once = tile or _rows_at_once(reference, signs, n_threads, options.memory)
     tile = tile or _tile_edge(pairs, pairing, reference, signs, n_threads, options.memory)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     if signs is not None:
         signs.check_rows(pairing.n_clusters)
-    of_features = iter(statistics_of_features(features, reference, signs, options, tile, n_threads) if features else [])
+    by_rows = statistics_of_features(features, reference, signs, options, rows_at_once, n_threads) if features else []
+    of_features = iter(by_rows)
     job = _job_of_pairs(pairs, pairing, reference, signs, options, tile)
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
@@ -144,7 +148,7 @@ def u_statistics(
         if isinstance(function, Features):
             found.append(next(of_features))
         elif isinstance(function, Extreme):
-            found.append((*_extreme(function, job.blocks, signs), precision))
+            found.append((*_extreme(function, blocks_of(n, rows_at_once), signs), precision))
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
@@ -236,6 +240,17 @@ def _on_host(sums: PairSums) -> PairSums:
     """Copy the sums from a GPU, which the receiving process may not have."""
     by_block = {k: to_numpy(part) for k, part in sums.by_block.items()}
     return PairSums(by_block, sums.drawn if isinstance(sums.drawn, float) else to_numpy(sums.drawn))
+
+
+def _rows_at_once(reference: Array, signs: Signs | None, n_threads: int, memory: int | None) -> int:
+    """Rows of a block of features, halved until all threads together stay within `memory`."""
+    on_gpu = is_on_gpu(reference)
+    rows = _GPU_ROWS if on_gpu else _NUMPY_ROWS if is_numpy_array(reference) else _OTHER_ROWS
+    memory = memory or (_GPU_MEMORY if on_gpu else _MEMORY)
+    per_row = 8 * (_FEATURES + (0 if signs is None else signs.n_resamples))
+    while rows > 8 and n_threads * rows * per_row > memory:
+        rows = max(8, rows // 16 * 8)
+    return rows
 
 
 def _tile_edge(
