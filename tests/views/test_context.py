@@ -11,7 +11,7 @@ from scorecal.predictions import part_of
 from scorecal.views.context import FrameContext, context_sums
 from scorecal.views.evaluate import evaluate
 from scorecal.views.frame import frame_of
-from scorecal.views.sample import MOST_ROWS, chosen_of, sample_of
+from scorecal.views.sample import MOST_ROWS, sample_of
 
 N, BATCHES = 301, ((0, 7), (7, 200), (200, 301))
 
@@ -80,4 +80,3 @@ def test_a_sample_does_not_depend_on_batches():
     np.testing.assert_array_equal(joined.rows, whole.rows)
     np.testing.assert_array_equal(joined.values, values[whole.rows])
     assert abs(np.mean(whole.rows) / n - 0.5) < 0.003  # any row is as likely as any other
-    np.testing.assert_array_equal(chosen_of(np.arange(5)), np.arange(5))

@@ -85,7 +85,19 @@ class Whitening:
         With symmetric roots, linear maps of the targets rotate all whitened targets alike.
         """
         inverse = self.frame.inverse_root
+        if self.isotropic:  # one root for all, in other units
+            variance = self.covariance[:, :1, :1]
+            sd = array_namespace(variance).sqrt(variance)
+            root, inverse = roots_and_inverses(full_product(inverse, inverse.mT))
+            return sd * root, inverse / sd
         return roots_and_inverses(full_product(inverse, self.covariance, inverse.mT))
+
+    @cached_property
+    def isotropic(self) -> bool:
+        """Whether each covariance is a multiple of the identity."""
+        covariance = self.covariance
+        unit = like(np.eye(covariance.shape[1]), covariance)
+        return bool(array_namespace(covariance).all(covariance == covariance[:, :1, :1] * unit))
 
     @cached_property
     def log_spread(self) -> Array:

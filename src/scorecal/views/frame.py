@@ -106,12 +106,19 @@ class ViewFrame:
     @cached_property
     def turn(self) -> Array:
         """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
-        xp, whitening = array_namespace(self.targets), self.whitening
-        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
+        xp, steps = array_namespace(self.targets), self._steps
         # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
         rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
         sign = xp.sign(xp.linalg.diagonal(triangle))
-        return xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+        turn = xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+        return xp.broadcast_to(turn, (self.reference.shape[0], *turn.shape[1:]))
+
+    @property
+    def _steps(self) -> Array:
+        """How whitened targets move with targets, (n, d, d); (1, d, d) where all have the same directions."""
+        inverse = self.whitening.inverse_root
+        some = inverse[:1, ...] if self.whitening.isotropic else inverse
+        return full_product(some, self.whitening.frame.inverse_root)
 
     @cached_property
     def sequential(self) -> tuple[Array, Array]:
@@ -214,9 +221,9 @@ class ViewFrame:
     @cached_property
     def axes(self) -> Array:
         """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
-        xp, whitening = array_namespace(self.targets), self.whitening
-        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
-        return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+        xp, steps = array_namespace(self.targets), self._steps
+        axes = steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+        return xp.broadcast_to(axes, (self.reference.shape[0], *axes.shape[1:]))
 
     @cached_property
     def errors_before(self) -> Array:

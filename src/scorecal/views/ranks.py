@@ -18,14 +18,17 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
 
 def ranks_among(knots: Array, values: Array) -> Array:
     """Return ranks (n, q), between 0 and 1, of the columns of values (n, q) among the sorted rows of knots (q, k)."""
-    xp = array_namespace(values)
+    xp, k = array_namespace(values), knots.shape[1]
 
-    def twice(column: int) -> Array:
-        numbers = 1.0 * values[:, column]  # torch wants them next to each other
-        below, up_to = (xp.searchsorted(knots[column, :], numbers, side=side) for side in ("left", "right"))
-        return xp.astype(below + up_to, values.dtype)
+    def rank(column: int) -> Array:
+        among, numbers = knots[column, :], 1.0 * values[:, column]  # torch wants them next to each other
+        below = xp.searchsorted(among, numbers, side="left")
+        up_to = below
+        if bool(xp.any(xp.take(among, xp.minimum(below, xp.full_like(below, k - 1))) == numbers)):
+            up_to = xp.searchsorted(among, numbers, side="right")
+        return xp.astype(below + up_to, values.dtype) / (2.0 * k)
 
-    return xp.stack([twice(column) for column in range(values.shape[1])], axis=1) / (2.0 * knots.shape[1])
+    return xp.stack([rank(column) for column in range(values.shape[1])], axis=1)
 
 
 def ranks_below(values: np.ndarray) -> np.ndarray:

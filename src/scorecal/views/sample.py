@@ -6,33 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_ROWS = 10**5
+MOST_ROWS, _MOST_NUMBERS = 10**5, 10**7
 
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """At most `MOST_ROWS` of the rows: their numbers among all, rising, and what is known of each."""
+    """At most `MOST_ROWS` of the rows, fewer if there are many columns: their numbers among all, rising, and what is known of each."""
 
     rows: np.ndarray  # (k,)
     values: np.ndarray  # (k, q)
 
     def __add__(self, other: RowSample) -> RowSample:
         rows = np.concatenate([self.rows, other.rows])
-        chosen = chosen_of(rows)
+        chosen = _chosen(rows, self.values.shape[1])
         return RowSample(rows[chosen], np.concatenate([self.values, other.values])[chosen])
 
 
 def sample_of(values: np.ndarray, first: int = 0) -> RowSample:
     """Return the sample of the rows of `values`, (n, q), the first of which has the number `first`."""
     rows = np.arange(first, first + len(values))
-    chosen = chosen_of(rows)
+    chosen = _chosen(rows, values.shape[1])
     return RowSample(rows[chosen], values[chosen])
 
 
-def chosen_of(rows: np.ndarray) -> np.ndarray:
+def _chosen(rows: np.ndarray, n_columns: int) -> np.ndarray:
     """Return the places, in rising order of the numbers of the rows, of those that are kept."""
-    if len(rows) > MOST_ROWS:
-        kept = np.argpartition(_hashes(rows), MOST_ROWS - 1)[:MOST_ROWS]
+    most = min(MOST_ROWS, max(1, _MOST_NUMBERS // n_columns))
+    if len(rows) > most:
+        kept = np.argpartition(_hashes(rows), most - 1)[:most]
         return np.asarray(kept[np.argsort(rows[kept])])
     return np.argsort(rows, kind="stable")
 
