@@ -11,7 +11,7 @@ MOST_ROWS, _MOST_NUMBERS = 10**5, 10**7
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """At most `MOST_ROWS` of the rows, fewer if there are many columns: their numbers among all, rising, and what is known of each."""
+    """At most `MOST_ROWS` of the rows: their numbers among all, rising, and what is known of each."""
 
     rows: np.ndarray  # (k,)
     values: np.ndarray  # (k, q)
