@@ -98,12 +98,12 @@ def sums_of_block(block: Array, widths: tuple[int, ...], n_cubes: int, flips: Ar
     if flips is not None:
         signed, signed_cubes = (times_signs(values.mT, flips) for values in (block, cubes))
         if flips.dtype != block.dtype:
-            unequal = _are_unequal(block, widths)
+            unequal = are_unequal(block, widths)
     plain, of_squares, of_cubes = (xp.sum(part, axis=0) for part in (block, squares, cubes))
     return FeatureSums(widths, plain, of_squares, of_cubes, signed, signed_cubes, unequal)
 
 
-def _are_unequal(block: Array, widths: Sequence[int]) -> np.ndarray:
+def are_unequal(block: Array, widths: Sequence[int]) -> np.ndarray:
     """Return of each statistic whether the largest f of a column is far larger than the median of some rows."""
     xp = array_namespace(block)
     some = xp.sort(xp.abs(block[:: max(1, block.shape[0] // _ENOUGH), :]), axis=0)

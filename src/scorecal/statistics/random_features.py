@@ -7,6 +7,7 @@ if the predictions are calibrated: few frequencies reduce power, but the test ke
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -20,12 +21,28 @@ from .stein import GaussianStein
 _OfRows = Callable[[slice], Array]
 
 
-def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generator) -> Features:
+@dataclass(frozen=True, eq=False)
+class SteinRows:
+    """What H of Gaussian kernels is made of, for blocks of rows: in low rank no block needs any other.
+
+    `of_rows` gives the points between which the Gaussian kernel is evaluated, in units of its bandwidths, (rows, p),
+    with the targets in the last columns, and the scores (rows, d). `bandwidth` is that of the targets.
+    """
+
+    of_rows: Callable[[slice], tuple[Array, Array]]
+    n_columns: int
+    bandwidth: Array
+
+
+def low_rank(function: PairFunction | SteinRows, n_frequencies: int, rng: np.random.Generator) -> Features:
     """Return features whose inner products are H, on average over the frequencies."""
 
     def features(part: Any) -> _OfRows:
         if isinstance(part, GaussianStein):
-            return _stein(part, rng.standard_normal((part.features.shape[1], n_frequencies)))
+            points, scores = part.features, part.scores
+            part = SteinRows(lambda rows: (points[rows, :], scores[rows, :]), points.shape[1], part.bandwidth)
+        if isinstance(part, SteinRows):
+            return _stein(part, rng.standard_normal((part.n_columns, n_frequencies)))
         if isinstance(part, EmbeddingGram) and part.outer == "gaussian":
             return _waves(part.features, rng.standard_normal((part.features.shape[1], n_frequencies)))
         if isinstance(part, EmbeddingGram) and part.outer == "linear":
@@ -62,17 +79,17 @@ def _waves(points: Array, frequencies: np.ndarray) -> _OfRows:
     return features
 
 
-def _stein(stein: GaussianStein, frequencies: np.ndarray) -> _OfRows:
-    points, scores = stein.features, stein.scores
-    xp, d, root = array_namespace(points), scores.shape[1], frequencies.shape[1] ** 0.5
-    w = like(frequencies, points)
-    slopes = w[-d:, :] / stein.bandwidth  # the targets are the last columns of the points
+def _stein(stein: SteinRows, frequencies: np.ndarray) -> _OfRows:
+    root = frequencies.shape[1] ** 0.5
 
     def features(rows: slice) -> Array:
-        phase = full_product(points[rows, :], w)
-        cosine, sine, score = xp.cos(phase)[:, None, :], xp.sin(phase)[:, None, :], scores[rows, :, None]
+        points, scores = stein.of_rows(rows)
+        xp, w, d = array_namespace(points), like(frequencies, points), scores.shape[1]
+        slopes = w[-d:, :] / stein.bandwidth  # the targets are the last columns of the points
+        phase = full_product(points, w)
+        cosine, sine, score = xp.cos(phase)[:, None, :] / root, xp.sin(phase)[:, None, :] / root, scores[:, :, None]
         both = xp.concat([score * cosine - slopes * sine, score * sine + slopes * cosine], axis=2)
-        return xp.reshape(both, (rows.stop - rows.start, -1)) / root
+        return xp.reshape(both, (points.shape[0], -1))
 
     return features
 

@@ -42,7 +42,7 @@ class FrameSums:
     log_scatter: float
     low: np.ndarray  # (d + 1,), least and largest number of each column
     high: np.ndarray
-    sample: RowSample  # of the columns
+    sample: RowSample  # of the columns, and of the covariances, (d (d + 1) / 2) numbers each
     n_fitted: int
     shares: Array | None = None  # of mixtures: variances (K,) of the numbers of targets in each component
 
@@ -84,13 +84,14 @@ def _sums(predictions: Any, located: Located, first: int) -> FrameSums:
     xp, spread = array_namespace(location), log_spreads(covariance)
     mean = as_float(xp.mean(spread))
     columns = to_numpy(xp.concat([location, spread[:, None]], axis=1)).astype(np.float64)
+    matrices, places = to_numpy(covariance).astype(np.float64), np.tril_indices(columns.shape[1] - 1)
     return FrameSums(
         moment_sums(location, covariance),
         mean,
         as_float(xp.sum((spread - mean) ** 2)),
         np.min(columns, axis=0),
         np.max(columns, axis=0),
-        sample_of(columns, first),
+        sample_of(np.concatenate([columns, matrices[:, *places]], axis=1), first),
         int(np.sum(~unfitted)),
         None if weights is None else xp.sum(weights * (1.0 - weights), axis=0),
     )
@@ -127,6 +128,18 @@ class FrameContext:
         scatter = full_product(inverse, moments.scatter / self.n, inverse.mT)
         return float(max(as_float(xp.mean(xp.linalg.diagonal(scatter))), 0.0) ** 0.5)
 
+    @cached_property
+    def sampled(self) -> tuple[Array, Array]:
+        """Locations (k, d) and covariances (k, d, d) of some of the predictions, in the frame."""
+        mean, values = self.sums.moments.mean, self.sums.sample.values
+        d, inverse = mean.shape[0], self.average.inverse_root
+        covariances = np.zeros((len(values), d, d))
+        rows, columns = np.tril_indices(d)
+        covariances[:, rows, columns] = covariances[:, columns, rows] = values[:, d + 1 :]
+        return self.average.inverse(like(values[:, :d], mean)), full_product(
+            inverse, like(covariances, mean), inverse.mT
+        )
+
     @property
     def log_size(self) -> float:
         """Root mean square of the logarithms of spreads, less their mean."""
@@ -141,7 +154,8 @@ class FrameContext:
     def _curves(self) -> tuple[Array, Array, Array]:
         """Sorted columns of the sample as rows, and means and sizes of their curves, (d + 1, 3); 0 for flat ones."""
         mean = self.sums.moments.mean
-        knots = like(np.sort(np.ascontiguousarray(self.sums.sample.values.T)), mean)
+        columns = self.sums.sample.values[:, : mean.shape[0] + 1]
+        knots = like(np.sort(np.ascontiguousarray(columns.T)), mean)
         xp = array_namespace(knots)
         curves = legendre_curves(ranks_among(knots, knots.T), CURVES)
         means = xp.mean(curves, axis=0)  # with ties, ranks are not uniform

@@ -16,6 +16,7 @@ from ..pairwise import Features, Product, ProductOfPairs, RowFunction
 from ..statistics import assemble, stein_features
 from .extremes import Largest
 from .frame import ViewFrame
+from .low_rank import stein_rows
 from .row_kernels import Covariate, Curves, EachDimension, Gain, Traits
 from .view import FrameFeatures, RowKernel, Shares, View
 
@@ -75,17 +76,21 @@ class OwnFeatures:
         return stein_features(self.view.target_kernel, targets, scores, _owner(self.view, rows.start)) * shares
 
 
-def evaluate(view: View, frame: ViewFrame, rng: np.random.Generator, shared: dict[Any, Any]) -> Averaged | None:
+def evaluate(
+    view: View, frame: ViewFrame, rng: np.random.Generator, shared: dict[Any, Any], *, low_rank: bool = False
+) -> Averaged | None:
     """Function that is averaged for a view, and its bandwidths; None where predictions do not differ as it needs.
 
     What views have in common is kept in `shared`: blocks of the frame, and features by the same kernel between targets.
+    With `low_rank` no pairs will be asked for.
     """
     parts = shared.setdefault(view.noise, FrameParts(frame))
     parts(slice(0, 1), None)  # what is known of all rows, before threads ask for it
     if isinstance(view.target_kernel, Largest):
         return view.target_kernel.extreme(frame), {}
     if not view.finite_rank:
-        return _pairs(view, frame, rng)
+        found: Any = stein_rows(view, frame, lambda rows: parts(rows, None)[0]) if low_rank else None
+        return found or _pairs(view, frame, rng)
     between = view.distribution_kernel
     key = (view.coordinates, view.noise, id(view.target_kernel))  # views hold their kernels: none is reused
     own = shared.setdefault(key, OwnFeatures(view, parts))
