@@ -148,7 +148,7 @@ def u_statistics(
         if isinstance(function, Features):
             found.append(next(of_features))
         elif isinstance(function, Extreme):
-            found.append((*_extreme(function, blocks_of(n, rows_at_once), signs), precision))
+            found.append((*_extreme(function, blocks_of(n, rows_at_once), signs, n_threads), precision))
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
@@ -182,9 +182,12 @@ def _job_of_pairs(
     return replace(job, signs=of_rows.on(reference, dtype))
 
 
-def _extreme(function: Extreme, blocks: list[slice], signs: Signs | None) -> tuple[Array, Array | None, Array, Any]:
+def _extreme(
+    function: Extreme, blocks: list[slice], signs: Signs | None, n_threads: int
+) -> tuple[Array, Array | None, Array, Any]:
     """Statistic, equal draws, and contributions: all of it is due to the row with the largest number."""
-    sizes = [function.function(rows) for rows in blocks]
+    with closing(in_threads(function.function, blocks, n_threads)) as found:
+        sizes = list(found)
     xp = array_namespace(sizes[0])
     every = xp.concat(sizes)
     statistic = function.statistic(xp.max(every))

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import chain
 from operator import add
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_numpy_array
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow
 from .._lib.linalg import add_by_label
@@ -180,10 +182,21 @@ def _contributions(
     weights = [each.weights for each in found]
     joint = joint_weights(weights, sums.columns, sums.cubes.shape[0])
     with closing(in_threads(partial(_of_rows, of_block, joint, left_out), blocks, n_threads)) as parts:
-        shares = array_namespace(joint.sums).concat(list(parts), axis=1)
+        shares = _joined(parts, len(found), blocks)
     if left_out.edges is None:
         return shares
     return without_near(shares, left_out.edges, ((rows, of_block(rows)[0]) for rows in blocks), weights, sums.columns)
+
+
+def _joined(parts: Iterator[Array], n_statistics: int, blocks: list[slice]) -> Array:
+    """Arrays (V, rows) as one, (V, n): NumPy's are copied as they come, since all of them at once take memory."""
+    first = next(parts)
+    if not is_numpy_array(first):
+        return array_namespace(first).concat([first, *parts], axis=1)
+    joined = np.empty((n_statistics, blocks[-1].stop))
+    for rows, part in zip(blocks, chain([first], parts), strict=True):
+        joined[:, rows] = part
+    return joined
 
 
 @ignore_overflow

@@ -53,12 +53,13 @@ class OwnFeatures:
 
     view: View
     parts: FrameParts
+    in_frame: bool  # the kernel has features of predictions and targets, not of targets alone
     _last: threading.local = field(default_factory=threading.local, init=False)
 
     def __call__(self, rows: slice) -> Array:
         if getattr(self._last, "rows", None) != rows:
-            kernel = self.view.target_kernel
-            if isinstance(kernel, FrameFeatures):
+            kernel: Any = self.view.target_kernel
+            if self.in_frame:
                 frame, places = self.parts(rows, kernel)
                 give = partial(kernel.frame_features, frame)
                 found = _checked("frame_features(frame, rows)", give, self.view, frame, places, rows.start)
@@ -87,13 +88,13 @@ def evaluate(
     parts = shared.setdefault(view.noise, FrameParts(frame))
     parts(slice(0, 1), None)  # what is known of all rows, before threads ask for it
     if isinstance(view.target_kernel, Largest):
-        return view.target_kernel.extreme(frame), {}
+        return view.target_kernel.extreme(frame, lambda rows: parts(rows, None)), {}
     if not view.finite_rank:
         found: Any = stein_rows(view, frame, lambda rows: parts(rows, None)[0]) if low_rank else None
         return found or _pairs(view, frame, rng)
     between = view.distribution_kernel
     key = (view.coordinates, view.noise, id(view.target_kernel))  # views hold their kernels: none is reused
-    own = shared.setdefault(key, OwnFeatures(view, parts))
+    own = shared.setdefault(key, OwnFeatures(view, parts, isinstance(view.target_kernel, FrameFeatures)))
     if not isinstance(between, RowKernel):
         return Features(own, view.largest, unskewed=True), {}
     if not between.differs(parts(slice(0, 1), between)[0]):

@@ -16,11 +16,13 @@ from ..coordinates.mapped import in_widest_dtype
 from ..coordinates.whiten import Whitening, check_not_beyond_squares
 from ..predictions import Predictions, part_of
 from ..resampling.clusters import Clusters
+from ..resampling.tiles import blocks_of
 from .components import in_components
 from .context import CURVES, FrameContext, context_sums
 from .near_modes import information, valleys
 from .so_far import curves_so_far, errors_before, locations_so_far, mean_so_far, size_so_far, traits_so_far
 
+_ROWS_AT_ONCE = 2**14
 N_NOISE_DRAWS = 16  # of the noise of each target
 _OF_PREDICTIONS = {
     *("context", "whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions"),
@@ -97,6 +99,15 @@ class ViewFrame:
         targets, scores = self.whitening.whitened(self.targets, self.scores)
         check_not_beyond_squares(targets, self.reference, self.first)
         return targets, scores
+
+    @property
+    def residuals(self) -> Array:
+        """Whitened targets (n, d), averaged over draws of noise, made from a block of rows at a time."""
+        xp = array_namespace(self.targets)
+        if "whitened" in vars(self) or self.part(slice(0, 1)) is None:
+            return xp.mean(self.whitened[0], axis=0)
+        parts = map(self.part, blocks_of(self.reference.shape[0], _ROWS_AT_ONCE))
+        return xp.concat([xp.mean(part.whitened[0], axis=0) for part in parts if part is not None])
 
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
@@ -267,20 +278,6 @@ class ViewFrame:
         shares = array_namespace(targets).ones_like(targets[:, :, :1]) / targets.shape[0]
         kept = None if coordinates == "natural" else self.kept
         return targets, scores, shares if kept is None else shares * kept
-
-    def stacked_at(self, coordinates: str, size: int) -> tuple[Array, Array, Array]:
-        """As `at`, for `size` drawn data sets whose targets are (size * S, n, d): each part is (size, S, n, ...)."""
-        xp = array_namespace(self.targets)
-        if coordinates == "component":
-            return in_components(self.predictions, self.targets)
-        targets, scores, shares = (xp.reshape(part, (size, -1, *part.shape[1:])) for part in self.at(coordinates))
-        return targets, scores, size * shares
-
-    @cached_property
-    def stacked_surplus(self) -> Array:
-        """As `surplus`, for drawn data sets, (size, n, K)."""
-        mixture: Any = self.predictions
-        return mixture.shares(self.targets) - mixture.weights
 
 
 def noise_source() -> np.random.Generator:
