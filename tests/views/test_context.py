@@ -80,3 +80,19 @@ def test_a_sample_does_not_depend_on_batches():
     np.testing.assert_array_equal(joined.rows, whole.rows)
     np.testing.assert_array_equal(joined.values, values[whole.rows])
     assert abs(np.mean(whole.rows) / n - 0.5) < 0.003  # any row is as likely as any other
+
+
+def test_in_low_rank_the_kernel_view_needs_each_row_alone():
+    """The features are those of the pair function for all rows, but for a rotation, which no product of two shows."""
+    rng = np.random.default_rng(2)
+    predictions = gaussians(rng)
+    whole = frame_of(predictions, predictions.sample(1, rng)[0], 0.0)
+    view = next(view for view in sc.views.default_views(2) if view.name == "any, kernels")
+    products = []
+    for low_rank in (True, False):
+        function, bandwidths = evaluate(view, whole, rng, {}, low_rank=low_rank)
+        applied = sc.estimators.LowRank(5).apply(function, np.random.default_rng(3))
+        features = np.concatenate([applied.function(slice(*ends)) for ends in BATCHES])
+        products.append((features @ features.T, bandwidths["distribution"]))
+    np.testing.assert_allclose(products[0][0], products[1][0], atol=1e-9)
+    np.testing.assert_allclose(products[0][1], products[1][1])
