@@ -147,7 +147,7 @@ def against_kccsd(n: int, repeats: int) -> None:
 
 
 N_SIGNS = 199
-ROWS = 2048  # of a block of the bare pass
+ROWS = 4096  # of a block of the bare pass
 
 
 @dataclass(frozen=True)

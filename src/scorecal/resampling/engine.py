@@ -34,7 +34,7 @@ from .tiles import PairSumJob, Strip, blocks_of, groups_of_strips, sums_of_strip
 
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE, _SMALLEST_GPU_TILE = 384, 1536, 16384, 256
-_NUMPY_ROWS, _OTHER_ROWS, _GPU_ROWS = 2048, 2**14, 2**16  # of a block of features
+_NUMPY_ROWS, _OTHER_ROWS, _GPU_ROWS = 4096, 2**14, 2**16  # of a block of features
 _FEATURES = 2000  # numbers of a row, with temporary ones: those of all default views, in low rank, in a few dimensions
 _MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
 _N_TASKS = 64  # for any number of workers: few enough to send back results, and enough to share the work evenly

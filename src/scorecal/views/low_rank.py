@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, like
-from .._lib.linalg import centre, norms_cancel
+from .._lib.arrays import Array, array_namespace, full_product, like
+from .._lib.linalg import centre, norms_cancel, roots_and_inverses, times
 from ..kernels import GFD, Gaussian
 from ..kernels.bandwidth import resolve_bandwidth
 from ..kernels.distances import Euclidean
+from ..kernels.embeddings import gaussian_gfd
 from ..predictions import Gaussian as GaussianPredictions
 from ..statistics.random_features import SteinRows
 from .frame import ViewFrame
@@ -32,11 +33,8 @@ def stein_rows(
     if between.outer != "gaussian" or type(frame.predictions) is not GaussianPredictions or frame.ordered:
         return None
 
-    def embedded(predictions: Any, reference: Array) -> Array:
-        return like(between.distance(predictions, reference, np.random.default_rng(0))[0].features, reference)  # type: ignore[attr-defined]
-
-    sample = frame.context.sampled
-    features = embedded(GaussianPredictions(sample[0], covariance=sample[1]), sample[0])
+    location, covariance = frame.context.sampled
+    features = _embedded(location, roots_and_inverses(covariance)[1])
     bandwidth = resolve_bandwidth(between.bandwidth, Euclidean(features), features)
     middle = features[:1, :] - centre(features)[:1, :]
     width = like(kernel.bandwidth, features)
@@ -46,9 +44,16 @@ def stein_rows(
     def of_rows(rows: slice) -> tuple[Array, Array]:
         part = part_of(rows)
         targets, scores = (each[0, ...] for each in part.whitened)
-        xp, phi = array_namespace(targets), embedded(part.framed, targets)
+        xp, phi = array_namespace(targets), _embedded(part.location, part.whitening.inverse_root)
         points = xp.concat([(phi - middle) / bandwidth, targets / width], axis=1)
         return xp.astype(points, dtype, copy=False), xp.astype(scores, dtype, copy=False)
 
     n_columns = features.shape[1] + frame.reference.shape[1]
     return SteinRows(of_rows, n_columns, width), {"target": width, "distribution": bandwidth}
+
+
+def _embedded(location: Array, inverse_root: Array) -> Array:
+    """Embeddings (n, p) of Gaussians for N(0, I) as the base measure, from inverse roots of their covariances."""
+    precision = full_product(inverse_root, inverse_root)
+    identity = like(np.eye(location.shape[1]), location)
+    return gaussian_gfd(times(precision, location), precision, identity)
