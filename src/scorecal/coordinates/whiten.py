@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, check_finite, full_product, like, to_numpy
-from .._lib.linalg import roots_and_inverses, times
+from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
+from .._lib.cached import cached_property
+from .._lib.linalg import log_spreads, roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
+from .average import average_frame, moment_sums
 from .identity import Coordinates, Moved, identity
 from .location_spread import location_and_spread
 from .mapped import Affine, in_widest_dtype, map_predictions
@@ -74,10 +76,43 @@ class Whitening:
     location: Array  # (n, d)
     covariance: Array  # (n, d, d)
     frame: Affine
-    root: Array  # symmetric root of the covariance in the frame, and its inverse, (n, d, d)
-    inverse_root: Array
-    log_spread: Array  # (n,)
     unfitted: np.ndarray  # rows whose location and spread could not be fitted, (n,)
+
+    @cached_property
+    def _roots(self) -> tuple[Array, Array]:
+        """Roots of the covariances in the frame and their inverses.
+
+        With symmetric roots, linear maps of the targets rotate all whitened targets alike.
+        """
+        inverse = self.frame.inverse_root
+        if self.isotropic:  # one root for all, in other units
+            variance = self.covariance[:, :1, :1]
+            sd = array_namespace(variance).sqrt(variance)
+            root, inverse = roots_and_inverses(full_product(inverse, inverse.mT))
+            return sd * root, inverse / sd
+        return roots_and_inverses(full_product(inverse, self.covariance, inverse.mT))
+
+    @cached_property
+    def isotropic(self) -> bool:
+        """Whether each covariance is a multiple of the identity."""
+        covariance = self.covariance
+        unit = like(np.eye(covariance.shape[1]), covariance)
+        return bool(array_namespace(covariance).all(covariance == covariance[:, :1, :1] * unit))
+
+    @cached_property
+    def log_spread(self) -> Array:
+        """Logarithm of the spread, averaged over directions, (n,): in other units of the targets, all are shifted."""
+        return log_spreads(self.covariance)
+
+    @property
+    def root(self) -> Array:
+        """Symmetric roots of the covariances in the frame, (n, d, d)."""
+        return self._roots[0]
+
+    @property
+    def inverse_root(self) -> Array:
+        """Inverses of these roots."""
+        return self._roots[1]
 
     @property
     def sd(self) -> Array:
@@ -107,40 +142,20 @@ class Whitening:
         return map_predictions(predictions, frame.inverse(y), frame, predictions.dim)
 
 
-def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
-    """Return the whitening; its frame has the mean, spreads and correlation of a draw from a random prediction.
-
-    With the symmetric root of the correlation, units of the dimensions change nothing; with symmetric roots of the
-    covariances in the frame, other linear maps of the targets rotate all whitened targets alike.
-    """
-    xp = array_namespace(reference)
+def whitening_of(predictions: Predictions, reference: Array, frame: Affine | None = None) -> Whitening:
+    """Return the whitening, in the given frame or in that of an average one of the predictions."""
     location, covariance, unfitted = location_and_spread(predictions, reference)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = xp.mean(location, axis=0)
-        spread = location - mean
-        total = xp.mean(covariance, axis=0) + full_product(spread.mT, spread) / location.shape[0]
-    check_finite(
-        "predictions.moments()",
-        total,
-        "These are covariances of all predictions together. Likely causes: a mean or a standard deviation that stands "
-        "for a missing value, or predictions in extreme units.",
-    )
-    sd = xp.sqrt(xp.linalg.diagonal(total))
-    root, inverse, _ = roots_and_inverses(total / (sd[:, None] * sd))
-    frame = Affine(mean, sd[:, None] * root, inverse / sd)
-    inverse = frame.inverse_root
-    root, inverse_root, log_spread = roots_and_inverses(full_product(inverse, covariance, inverse.mT))
-    return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)
+    return Whitening(location, covariance, frame or average_frame(moment_sums(location, covariance)), unfitted)
 
 
-def check_not_beyond_squares(whitened: Array, reference: Array) -> None:
-    """Raise where a whitened target is so far away that its square is infinite."""
+def check_not_beyond_squares(whitened: Array, reference: Array, first: int = 0) -> None:
+    """Raise where a whitened target is so far away that its square is infinite; `first` is the number of its row."""
     xp = array_namespace(whitened)
     beyond = xp.any(~(xp.abs(whitened) < float(xp.finfo(whitened.dtype).max) ** 0.5), axis=(0, 2))
     if bool(xp.any(beyond)):
         row = int(np.argmax(to_numpy(beyond)))
         raise ValueError(
-            f"`y` is too far from the predictions: row {row} is {to_numpy(reference)[row]}, and the square of its "
-            "distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing value, "
-            "or targets in other units than predictions."
+            f"`y` is too far from the predictions: row {first + row} is {to_numpy(reference)[row]}, and the square of "
+            "its distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing "
+            "value, or targets in other units than predictions."
         )

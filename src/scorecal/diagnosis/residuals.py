@@ -49,6 +49,8 @@ class Residuals:
     @cached_property
     def expected_marginal(self) -> np.ndarray:
         """Expected products of `marginal` residuals if calibrated, (n, d, d): for Gaussians, the correlations."""
+        if self.root.strides[0] == 0:  # one unit matrix for all
+            return self.expected
         return np.asarray(self.root @ self.expected @ np.swapaxes(self.root, 1, 2))
 
 
@@ -92,12 +94,18 @@ def _residuals(
     source: str,
     coordinates: str,
 ) -> Residuals:
-    gap, plain, mean, covariance, expected = (part[kept] for part in (gap, plain, mean, covariance, expected))
-    sd = np.sqrt(np.einsum("nkk->nk", covariance))
+    if not np.all(kept):
+        gap, plain, mean, covariance, expected = (part[kept] for part in (gap, plain, mean, covariance, expected))
+    rows, variances = np.flatnonzero(kept), np.einsum("nkk->nk", covariance)
+    sd = np.sqrt(variances)
+    marginal = gap / sd
+    if np.array_equal(np.sum(np.abs(covariance), axis=2), variances):  # all are diagonal
+        claimed = np.broadcast_to(np.eye(sd.shape[1]), covariance.shape)
+        plain = marginal if plain is gap else plain / sd
+        return Residuals(rows, marginal, marginal, plain, expected, claimed, mean, sd, source, coordinates)
     root = symmetric_root(covariance)
     whitened, plain = (np.linalg.solve(root, part[..., None])[..., 0] for part in (gap, plain))
-    claimed = root / sd[:, :, None]
-    return Residuals(np.flatnonzero(kept), gap / sd, whitened, plain, expected, claimed, mean, sd, source, coordinates)
+    return Residuals(rows, marginal, whitened, plain, expected, root / sd[:, :, None], mean, sd, source, coordinates)
 
 
 def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarray:

@@ -11,21 +11,22 @@ from .._lib.cached import cached_property
 from .._lib.linalg import times
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate
+from ..coordinates.location_spread import location_and_spread
 from ..coordinates.mapped import in_widest_dtype
-from ..coordinates.whiten import Whitening, check_not_beyond_squares, whitening_of
-from ..predictions import Predictions
-from ..resampling.clusters import Clusters, rows_before
+from ..coordinates.whiten import Whitening, check_not_beyond_squares
+from ..predictions import Predictions, part_of
+from ..resampling.clusters import Clusters
+from ..resampling.tiles import blocks_of
+from .components import in_components
+from .context import CURVES, FrameContext, context_sums
 from .near_modes import information, valleys
-from .ranks import legendre_curves, ranks_of, ranks_so_far
-from .so_far import locations_so_far, mean_so_far
+from .so_far import curves_so_far, errors_before, locations_so_far, mean_so_far, size_so_far, traits_so_far
 
+_ROWS_AT_ONCE = 2**14
 N_NOISE_DRAWS = 16  # of the noise of each target
-_ROUNDING = 1e-6  # curves with a mean square of less do not vary
-_ORDERS = (2, 3, 4)  # of curves; linear functions are among the traits
-_MOST_BEFORE = 2.5  # standard deviations
 _OF_PREDICTIONS = {
-    *("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions"),
-    *("axes", "turn", "valleys"),
+    *("context", "whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions"),
+    *("axes", "turn", "valleys", "_located"),
 }
 _NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
 
@@ -43,6 +44,7 @@ class ViewFrame:
     clusters: Clusters | None = None  # if these say that rows are in time order, traits look back only
     covariates: Mapping[str, Array] = field(default_factory=dict)  # functions of each, (n, t), by name
     grams: dict[str, Any] = field(default_factory=dict)  # of kernels between predictions, by view
+    first: int = 0  # number of the first row, where these are some of many
 
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
         """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
@@ -50,10 +52,41 @@ class ViewFrame:
         vars(other).update({name: value for name, value in vars(self).items() if name in _OF_PREDICTIONS})
         return other
 
+    def part(self, rows: slice) -> "ViewFrame | None":
+        """Return the frame of some rows, which knows of the others what `context` does; None where that is too little.
+
+        So it is with ordered rows, and where a model answers for all rows at once.
+        """
+        predictions = None if self.ordered else part_of(self.predictions, rows)
+        if predictions is None:
+            return None
+        covariates = {name: functions[rows, ...] for name, functions in self.covariates.items()}
+        targets, scores = self.targets[:, rows, :], self.scores[:, rows, :]
+        given = {"targets": targets, "scores": scores, "reference": self.reference[rows, ...], "covariates": covariates}
+        some = replace(self, predictions=predictions, clusters=None, grams={}, **given)
+        return some.among(self.context, self.first + rows.start)
+
+    def among(self, context: FrameContext, first: int) -> "ViewFrame":
+        """Return the frame as one of some of the rows that the context knows, from number `first` on."""
+        some = replace(self, first=first)
+        vars(some)["context"] = context
+        return some
+
+    @cached_property
+    def context(self) -> FrameContext:
+        """What is known of all predictions together."""
+        fitted = self._located if part_of(self.predictions, slice(0, 1)) is None else None
+        return FrameContext(context_sums(self.predictions, self.targets[0, ...], fitted, self.first), self.rounding)
+
+    @cached_property
+    def _located(self) -> tuple[Array, Array, np.ndarray]:
+        return location_and_spread(self.predictions, self.targets[0, ...])
+
     @cached_property
     def whitening(self) -> Whitening:
         """Locations and spreads of the predictions."""
-        return whitening_of(self.predictions, self.targets[0, ...])
+        location, covariance, unfitted = self._located
+        return Whitening(location, covariance, self.context.average, unfitted)
 
     @cached_property
     def framed(self) -> Predictions:
@@ -64,8 +97,17 @@ class ViewFrame:
     def whitened(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions."""
         targets, scores = self.whitening.whitened(self.targets, self.scores)
-        check_not_beyond_squares(targets, self.reference)
+        check_not_beyond_squares(targets, self.reference, self.first)
         return targets, scores
+
+    @property
+    def residuals(self) -> Array:
+        """Whitened targets (n, d), averaged over draws of noise, made from a block of rows at a time."""
+        xp = array_namespace(self.targets)
+        if "whitened" in vars(self) or self.part(slice(0, 1)) is None:
+            return xp.mean(self.whitened[0], axis=0)
+        parts = map(self.part, blocks_of(self.reference.shape[0], _ROWS_AT_ONCE))
+        return xp.concat([xp.mean(part.whitened[0], axis=0) for part in parts if part is not None])
 
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
@@ -75,12 +117,19 @@ class ViewFrame:
     @cached_property
     def turn(self) -> Array:
         """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
-        xp, whitening = array_namespace(self.targets), self.whitening
-        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
+        xp, steps = array_namespace(self.targets), self._steps
         # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
         rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
         sign = xp.sign(xp.linalg.diagonal(triangle))
-        return xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+        turn = xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+        return xp.broadcast_to(turn, (self.reference.shape[0], *turn.shape[1:]))
+
+    @property
+    def _steps(self) -> Array:
+        """How whitened targets move with targets, (n, d, d); (1, d, d) where all have the same directions."""
+        inverse = self.whitening.inverse_root
+        some = inverse[:1, ...] if self.whitening.isotropic else inverse
+        return full_product(some, self.whitening.frame.inverse_root)
 
     @cached_property
     def sequential(self) -> tuple[Array, Array]:
@@ -94,14 +143,14 @@ class ViewFrame:
 
         Far from where a prediction lives, features have mean zero by values too rare to occur: signs would not do.
         """
-        unfitted = self.whitening.unfitted
-        if np.all(unfitted):
+        n_fitted = self.context.sums.n_fitted
+        if not n_fitted:
             raise ValueError(
                 "`predictions`: no spread can be fitted to the scores of any of them: nothing is left to judge. "
                 "Likely causes: scores of the wrong sign, a bounded support that was not given, or base points far "
                 "from the predictions. `kccsd_test` needs no spread."
             )
-        return like(~unfitted[:, None], self.targets) if np.any(unfitted) else None
+        return like(~self.whitening.unfitted[:, None], self.targets) if n_fitted < self.context.n else None
 
     @property
     def ordered(self) -> bool:
@@ -128,113 +177,82 @@ class ViewFrame:
     @cached_property
     def traits(self) -> Array:
         """Locations and centred log spreads, each divided by one root mean square; left out where that is zero."""
-        xp, spread = array_namespace(self.location), self.whitening.log_spread[:, None]
-        spread = spread - (mean_so_far(spread, self._series) if self.ordered else xp.mean(spread))
-        parts = []
-        for part in (self.location, spread):
-            size = as_float(xp.mean(part**2)) ** 0.5
-            if size > self.rounding:
-                parts.append(part / (self._size_so_far(part) if self.ordered else size))
-        return xp.concat(parts, axis=1) if parts else self.location[:, :0]
+        spread = self.whitening.log_spread
+        if self.ordered:
+            return traits_so_far(self.location, spread, self._series, self.rounding)
+        return self.context.traits(self.location, spread)
 
     @cached_property
     def curves_of_locations(self) -> Array:
         """Legendre polynomials of order 2, 3 and 4 of the ranks by location in each dimension, (n, d, 3).
 
-        Each has mean 0 and mean square 1 over the rows, but those of ordered rows, which look back only; zero where
-        locations do not vary. (n, 0, 3) if none does.
+        Each has mean 0 and mean square 1 over the rows, or a sample of many, but those of ordered rows, which look back
+        only; zero where locations do not vary. (n, 0, 3) if none does.
         """
-        location, frame = self.whitening.location, self.whitening.frame
-        return self._curves((location - frame.mean) / array_namespace(location).linalg.diagonal(frame.root))
+        location, d = self.whitening.location, self.reference.shape[1]
+        if self.ordered:
+            average = self.context.average
+            units = array_namespace(location).linalg.diagonal(average.root)
+            found = curves_so_far((location - average.mean) / units, CURVES, self._series, self.rounding)
+            varies = bool(array_namespace(found).any(found != 0))
+        else:
+            found, varies = self.context.curves(location, slice(0, d)), bool(np.any(self.context.curved[:d]))
+        return found if varies else found[:, :0, :]
 
     @cached_property
     def curves(self) -> Array:
         """Curves of the locations in all dimensions and of the spread that are not zero, (n, t)."""
-        xp = array_namespace(self.whitening.location)
-        every = [self.curves_of_locations, self._curves(self.whitening.log_spread[:, None])]
-        columns = xp.concat([xp.reshape(each, (self.reference.shape[0], -1)) for each in every], axis=1)
-        varies = np.flatnonzero(to_numpy(xp.any(columns != 0, axis=0)))
-        return xp.take(columns, xp.asarray(varies, device=device_of(columns)), axis=1)
-
-    def _curves(self, values: Array) -> Array:
-        """Curves of each column of (n, q), (n, q, 3); (n, 0, 3) if no column varies by more than rounding."""
-        columns = to_numpy(values).astype(np.float64)
-        varies = np.max(np.abs(columns - columns[:1]), axis=0) > self.rounding
-        found = np.zeros((*columns.shape, 3))
-        for k in np.flatnonzero(varies):
-            ranks = ranks_so_far(columns[:, k], self._series) if self.ordered else ranks_of(columns[:, k])
-            curves = legendre_curves(ranks, _ORDERS)
-            if not self.ordered:  # with ties, ranks are not uniform
-                curves = curves - np.mean(curves, axis=0)
-                size = np.sqrt(np.mean(curves**2, axis=0))
-                curves = np.where(size > _ROUNDING, curves / np.maximum(size, _ROUNDING), 0.0)
-            found[:, k] = curves
-        return like(found if np.any(varies) else found[:, :0], self.targets)
-
-    def _size_so_far(self, part: Array) -> Array:
-        """Root mean square of the rows up to each row, (n, 1); 1 where there is nothing but rounding yet."""
-        xp = array_namespace(part)
-        size = xp.sqrt(mean_so_far(xp.mean(part**2, axis=1, keepdims=True), self._series))
-        return xp.where(size > self.rounding, size, xp.ones_like(size))
+        spread, n = self.whitening.log_spread[:, None], self.reference.shape[0]
+        xp, d = array_namespace(spread), self.reference.shape[1]
+        if self.ordered:
+            of_spread = curves_so_far(spread, CURVES, self._series, self.rounding)
+        else:
+            of_spread = self.context.curves(spread, slice(d, d + 1))
+        columns = xp.concat([xp.reshape(each, (n, -1)) for each in (self.curves_of_locations, of_spread)], axis=1)
+        varies = to_numpy(xp.any(columns != 0, axis=0)) if self.ordered else self.context.varying
+        return xp.take(columns, xp.asarray(np.flatnonzero(varies), device=device_of(columns)), axis=1)
 
     @property
     def alike(self) -> bool:
         """Whether all predictions are in the same place."""
+        if not self.ordered:
+            return self.context.alike
         xp = array_namespace(self.location)
         return as_float(xp.max(xp.abs(self.location))) <= self.rounding
 
     @cached_property
     def directions(self) -> dict[str, Array]:
         """Locations less their mean, (n, d), where a step along them is a step of the location itself."""
-        xp = array_namespace(self.location)
-        if self.ordered:
-            gap, _, sd = self._so_far
-            along = times(self.whitening.inverse_root, full_product(gap, self.whitening.frame.inverse_root.mT))
-            return {"whitened": along / self._size_so_far(self.location), "marginal": gap / sd}
-        gap = self.whitening.location - self.whitening.frame.mean
-        return {
-            "whitened": times(self.whitening.inverse_root, self.location),
-            "marginal": gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0)),
-        }
+        if not self.ordered:
+            return self.context.directions(self.whitening)
+        gap, _, sd = self._so_far
+        along = times(self.whitening.inverse_root, full_product(gap, self.whitening.frame.inverse_root.mT))
+        return {"whitened": along / size_so_far(self.location, self._series, self.rounding), "marginal": gap / sd}
 
     @cached_property
     def axes(self) -> Array:
         """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
-        xp, whitening = array_namespace(self.targets), self.whitening
-        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
-        return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+        xp, steps = array_namespace(self.targets), self._steps
+        axes = steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+        return xp.broadcast_to(axes, (self.reference.shape[0], *axes.shape[1:]))
 
     @cached_property
     def errors_before(self) -> Array:
-        """Targets, in units of their predictions, of the rows observed last before each row of ordered ones, (n, d).
-
-        Far ones count as less far, so that none decides alone; 0 where there is no such row.
-        """
+        """Targets, in units of their predictions, of the rows observed last before each row of ordered ones, (n, d)."""
         assert self.clusters is not None
-        before = rows_before(self.clusters, self.reference.shape[0])
-        errors = array_namespace(self.targets).mean(self.marginal[0], axis=0)
-        xp = array_namespace(errors)
-        found = xp.take(errors, xp.asarray(np.maximum(before, 0), device=device_of(errors)), axis=0)
-        return xp.clip(found, -_MOST_BEFORE, _MOST_BEFORE) * like((before >= 0)[:, None], errors)
+        return errors_before(array_namespace(self.targets).mean(self.marginal[0], axis=0), self.clusters)
 
     @cached_property
     def sizes_before(self) -> Array:
         """Mean squares of the `errors_before`, less those of the rows so far, (n, 1)."""
-        xp = array_namespace(self.errors_before)
-        squares = xp.mean(self.errors_before**2, axis=1, keepdims=True)
+        squares = array_namespace(self.targets).mean(self.errors_before**2, axis=1, keepdims=True)
         return squares - mean_so_far(squares, self._series)
 
     @cached_property
     def component(self) -> tuple[Array, Array, Array]:
-        """Targets of a mixture in units of each of its K Gaussians, scores (K, n, d), and shares (K, n, 1).
-
-        Features averaged by the shares r_k are those of one test function, the sum of r_k scale_k phi(z_k).
-        """
-        mixture: Any = self.predictions
-        y = self.targets[0, ...]
-        xp = array_namespace(y)
-        z = xp.permute_dims((y[:, None, :] - mixture.means) / mixture.scales, (1, 0, 2))
-        return z, -z, xp.permute_dims(mixture.shares(y), (1, 0))[..., None]
+        """Targets and scores in units of each of the K components of a mixture, (K, n, d), and shares (K, n, 1)."""
+        z, scores, shares = in_components(self.predictions, self.targets[:1, ...])
+        return z[0, ...], scores[0, ...], shares[0, ...]
 
     @cached_property
     def surplus(self) -> Array:
@@ -260,23 +278,6 @@ class ViewFrame:
         shares = array_namespace(targets).ones_like(targets[:, :, :1]) / targets.shape[0]
         kept = None if coordinates == "natural" else self.kept
         return targets, scores, shares if kept is None else shares * kept
-
-    def stacked_at(self, coordinates: str, size: int) -> tuple[Array, Array, Array]:
-        """As `at`, for `size` drawn data sets whose targets are (size * S, n, d): each part is (size, S, n, ...)."""
-        xp = array_namespace(self.targets)
-        if coordinates == "component":
-            mixture: Any = self.predictions
-            z = (self.targets[:, :, None, :] - mixture.means) / mixture.scales
-            z, shares = (xp.permute_dims(each, (0, 2, 1, 3)) for each in (z, mixture.shares(self.targets)[..., None]))
-            return z, -z, shares
-        targets, scores, shares = (xp.reshape(part, (size, -1, *part.shape[1:])) for part in self.at(coordinates))
-        return targets, scores, size * shares
-
-    @cached_property
-    def stacked_surplus(self) -> Array:
-        """As `surplus`, for drawn data sets, (size, n, K)."""
-        mixture: Any = self.predictions
-        return mixture.shares(self.targets) - mixture.weights
 
 
 def noise_source() -> np.random.Generator:
