@@ -10,7 +10,7 @@ from ..predictions import Gaussian, GaussianMixture, Samplable, draw_samples
 from ..predictions.noisy import Noisy
 from ..resampling.clusters import Clusters
 from ..results import CombinedResult
-from ..views.far_rows import far_rows_of
+from ..views.far_rows import rows_apart
 from .residuals import Residuals
 
 _N_EXTREMES = 10
@@ -55,9 +55,13 @@ def extreme_rows(predictions: Any, found: Residuals, rng: np.random.Generator) -
 
 
 def outliers_in(found: Residuals, result: CombinedResult, clusters: Clusters | None, fewest: int) -> np.ndarray:
-    """Return which rows are outliers, if the test names these and enough others are left: sizes would rest on them."""
+    """Return which rows are far beyond all others, if the test names outliers and enough rows are left.
+
+    All sizes would rest on them. Where there is no such gap, far rows may be those of heavy tails, which belong to the
+    spread.
+    """
     none = np.zeros(len(found.rows), dtype=bool)
-    far = far_rows_of(found.plain).far if "outliers" in result.seen else none
+    far = rows_apart(found.plain) if "outliers" in result.seen else none
     in_clusters = clusters is None or len(np.unique(clusters.labels[found.rows[~far]])) > 1
     return far if in_clusters and np.sum(~far) >= fewest else none
 

@@ -73,17 +73,23 @@ def _are_few(diagnosis: Diagnosis) -> bool:
 
 
 def _outliers(diagnosis: Diagnosis) -> list[str]:
-    """How many rows are too far, where the test names outliers."""
-    count = len(diagnosis.outliers)
+    """How many rows are too far, where the test names outliers, and whether sizes include them."""
+    if "outliers" not in diagnosis.result.seen:
+        return []
+    far = [each for each in diagnosis.extremes if each.adjusted_pvalue <= diagnosis.alpha]
+    count, most = len(diagnosis.outliers) or len(far), len(diagnosis.extremes)
     if not count:
         return []
+    where = "sizes are those of the other rows" if diagnosis.outliers else "all sizes include them"
+    number = f"{count} or more" if count == most and not diagnosis.outliers else f"{count}"
     farthest = max((each.distance for each in diagnosis.extremes), default=None)  # of ranks, it is not known
     size = "" if farthest is None else f"{farthest:.4g} predicted sd from "
-    if count == 1:
+    if number == "1":
         told = f"1 row is an outlier{f', {size}its prediction' if size else ''}"
+        where = where.replace("them", "it")
     else:
-        told = f"{count} rows are outliers{f', up to {size}their predictions' if size else ''}"
-    return [f"{told}; sizes are those of the other rows."]
+        told = f"{number} rows are outliers{f', up to {size}their predictions' if size else ''}"
+    return [f"{told}; {where}."]
 
 
 def _by_region(diagnosis: Diagnosis) -> list[str]:

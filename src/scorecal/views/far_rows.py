@@ -74,6 +74,12 @@ def far_rows_of(z: np.ndarray) -> FarRows:
     return FarRows(far, shape, log_chance)
 
 
+def rows_apart(z: np.ndarray) -> np.ndarray:
+    """Return which rows (n, d) are far beyond all others, (n,)."""
+    found = _apart(np.sum((z - np.median(z, axis=0)) ** 2, axis=1))
+    return np.zeros(len(z), dtype=bool) if found is None else found
+
+
 def _apart(squared: np.ndarray) -> np.ndarray | None:
     """Which rows are far beyond all others, whatever the shape of these; None if there is no such gap."""
     largest = np.sort(squared)[::-1][: int(_SHARE * len(squared)) + 2]

@@ -11,7 +11,7 @@ from .second_moments import spread_in
 from .taken_out import spread_too_much
 
 _OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which are many
-_PLAIN = 6.0  # standard errors, of a kind that other flaws hid
+_PLAIN = 6.0  # standard errors, of a wrong spread that a bias hid
 _CLEARLY_LESS, _HALF = 2.0 / 3.0, 0.5  # of the evidence; the latter where views did not see the kind
 _FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
@@ -37,7 +37,8 @@ def seen_by(
     while seen[-1] != "modes":
         found = evidence.left(seen, _OF_SECOND * level)
         left = {kind: size for kind, size in found.items() if _family(kind) not in map(_family, seen)}
-        left = {kind: size for kind, size in left.items() if _family(kind) in families or size > _PLAIN}
+        hidden = {kind for kind, size in left.items() if _family(kind) == "confidence" and size > _PLAIN}
+        left = {kind: size for kind, size in left.items() if _family(kind) in families or kind in hidden}
         if not left:
             break
         kind = max(left, key=left.__getitem__)
