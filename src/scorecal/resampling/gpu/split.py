@@ -32,7 +32,7 @@ def split(product: Product | DistancesByBlock) -> SplitFloat16:
     import torch
 
     by_block = isinstance(product, DistancesByBlock)
-    sides = (product.left, product.right) if by_block else (_rows_of(product.left), _rows_of(product.right))
+    sides = (product.left, product.right) if by_block else (_Rows(product.left), _Rows(product.right))
     n = product.n if isinstance(product, DistancesByBlock) else product.left.shape[0]
     blocks = [slice(start, min(start + _AT_ONCE, n)) for start in range(0, n, _AT_ONCE)]
     largest_of = (torch.stack([side(rows).abs().amax(0) for rows in blocks]).amax(0) for side in sides)
@@ -44,20 +44,39 @@ def split(product: Product | DistancesByBlock) -> SplitFloat16:
     step = 16 if width <= 48 else 64
     width += -width % step
 
-    def half(side: Callable[[slice], Array], factor: Array, second_low: bool) -> Callable[[slice], Array]:
-        def of_rows(rows: slice) -> Array:
-            scaled = side(rows) * factor
-            high = scaled.half()
-            low = (scaled - high).half()
-            # Tensor cores truncate each addend to the digits of the sum so far, so the largest products come last.
-            parts = torch.cat([high, low, high] if second_low else [low, high, high], 1)
-            return torch.nn.functional.pad(parts, (width - parts.shape[1], 0)).contiguous()
-
-        return of_rows if by_block else _rows_of(of_rows(slice(0, n)))
-
-    left, right = half(sides[0], balance * scale, False), half(sides[1], scale / balance, True)
+    left = _Halves(sides[0], balance * scale, False, width)
+    right = _Halves(sides[1], scale / balance, True, width)
+    if not by_block:
+        every = slice(0, n)
+        return SplitFloat16(_Rows(left(every)), _Rows(right(every)), (1.0 / scale**2).reshape(1), width, step)
     return SplitFloat16(left, right, (1.0 / scale**2).reshape(1), width, step)
 
 
-def _rows_of(array: Array) -> Callable[[slice], Array]:
-    return lambda rows: array[rows]
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of an array; a class, so that other processes can have it."""
+
+    array: Array
+
+    def __call__(self, rows: slice) -> Array:
+        return self.array[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class _Halves:
+    """High and low halves of a side of a product, (rows, width)."""
+
+    side: Callable[[slice], Array]
+    factor: Array
+    second_low: bool
+    width: int
+
+    def __call__(self, rows: slice) -> Array:
+        import torch
+
+        scaled = self.side(rows) * self.factor
+        high = scaled.half()
+        low = (scaled - high).half()
+        # Tensor cores truncate each addend to the digits of the sum so far, so the largest products come last.
+        parts = torch.cat([high, low, high] if self.second_low else [low, high, high], 1)
+        return torch.nn.functional.pad(parts, (self.width - parts.shape[1], 0)).contiguous()
