@@ -18,7 +18,7 @@ from ..kernels.gram import EmbeddingGram
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs, Remembered, SumOfPairs
 from .stein import GaussianStein
 
-_OfRows = Callable[[slice], Array]
+OfRows = Callable[[slice], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +37,12 @@ class SteinRows:
 def low_rank(function: PairFunction | SteinRows, n_frequencies: int, rng: np.random.Generator) -> Features:
     """Return features whose inner products are H, on average over the frequencies."""
 
-    def features(part: Any) -> _OfRows:
+    def features(part: Any) -> OfRows:
         if isinstance(part, GaussianStein):
             points, scores = part.features, part.scores
             part = SteinRows(lambda rows: (points[rows, :], scores[rows, :]), points.shape[1], part.bandwidth)
         if isinstance(part, SteinRows):
-            return _stein(part, rng.standard_normal((part.n_columns, n_frequencies)))
+            return stein_waves(part, rng.standard_normal((part.n_columns, n_frequencies)))
         if isinstance(part, EmbeddingGram) and part.outer == "gaussian":
             return _waves(part.features, rng.standard_normal((part.features.shape[1], n_frequencies)))
         if isinstance(part, EmbeddingGram) and part.outer == "linear":
@@ -69,7 +69,7 @@ def low_rank(function: PairFunction | SteinRows, n_frequencies: int, rng: np.ran
     return Features(features(function))
 
 
-def _waves(points: Array, frequencies: np.ndarray) -> _OfRows:
+def _waves(points: Array, frequencies: np.ndarray) -> OfRows:
     xp, w, root = array_namespace(points), like(frequencies, points), frequencies.shape[1] ** 0.5
 
     def features(rows: slice) -> Array:
@@ -79,7 +79,8 @@ def _waves(points: Array, frequencies: np.ndarray) -> _OfRows:
     return features
 
 
-def _stein(stein: SteinRows, frequencies: np.ndarray) -> _OfRows:
+def stein_waves(stein: SteinRows, frequencies: np.ndarray) -> OfRows:
+    """Return the features by these frequencies, (p, R)."""
     root = frequencies.shape[1] ** 0.5
 
     def features(rows: slice) -> Array:

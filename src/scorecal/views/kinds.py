@@ -12,7 +12,7 @@ from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
 from .judge import Judged
 from .near_modes import NearModes
-from .second_moments import Spread, spread_in
+from .second_moments import OF_ALL, Spread, spread_in
 from .taken_out import spread_too_much, without
 from .view import View
 
@@ -59,17 +59,23 @@ class _Evidence:
 
 
 def seen_by(
-    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float, *, in_ranks: bool
+    judged: Judged,
+    frame: ViewFrame,
+    ask: Callable[[ViewFrame], Judged | None],
+    level: float,
+    *,
+    in_ranks: bool,
+    spread: Spread | None = None,
 ) -> tuple[str, ...]:
     """Kinds of miscalibration with evidence at this level, that of the best explanation first.
 
     One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
     is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
     less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
-    must be seen without all others.
+    must be seen without all others. If the frame has only some of the rows, `spread` is that of all of them.
     """
     evidence = _Evidence(ask, frame)
-    sizes = _sizes(judged, frame, level)
+    sizes = _sizes(judged, frame, level, spread)
     if len(sizes) == 0 or "any" in sizes or all(view.coordinates == "natural" for view in judged.used):
         return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))  # without units nothing can be taken out
     seen = _first_of(sizes, evidence, level)
@@ -153,14 +159,16 @@ def _simpler(sizes: dict[str, float], frame: ViewFrame) -> list[str]:
     return kinds if "bias" in kinds else ["bias", *kinds]
 
 
-def _sizes(judged: Judged, frame: ViewFrame, level: float) -> dict[str, float]:
-    """Kinds that views see, and how clear they are, in standard errors."""
+def _sizes(judged: Judged, frame: ViewFrame, level: float, known: Spread | None = None) -> dict[str, float]:
+    """Kinds that views see, and how clear they are, in standard errors; `known` is the spread of whole predictions."""
     clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= level]
     if not clear:
         return {}
     far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
     outliers = far.far if far is not None and far.are_outliers else None
-    spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
+    places = {judged.used[k].coordinates for k in clear}
+    known = known if outliers is None else None
+    spread = {where: (where in OF_ALL and known) or spread_in(frame, where, outliers) for where in places}
     sizes: dict[str, float] = {}
     for k in clear:
         view, size = judged.used[k], float(judged.combined.sizes[k])
