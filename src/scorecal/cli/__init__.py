@@ -14,6 +14,7 @@ from .._lib.files import check_writable
 from ..parallel.dask import WorkerDiedError
 from .options import MOST_REPEATS, Parser, count
 from .output import complain, complain_in_lines, fill_closed_streams, say, say_as_it_is
+from .sum import add_sum
 from .table import InputError
 from .test import add_test
 
@@ -60,6 +61,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands)
     add_test(commands)
+    add_sum(commands)
     _add_reproduce(commands)
     _add_bench(commands)
     return parser
