@@ -93,12 +93,12 @@ def test_rows_with_missing_values_are_left_out(tmp_path, capsys, small_parts, in
 
 
 def test_large_files_are_judged_in_batches(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(stream, "MOST_ROWS", 400)
-    monkeypatch.setattr(stream, "MOST_BYTES", 10**4)
-    parquet.write_table(pyarrow.table(forecasts()), tmp_path / "a.parquet")
-    for path in (tmp_path / "a.parquet", write(tmp_path / "a.csv", forecasts())):
+    monkeypatch.setattr(stream, "MOST_ROWS", 80)
+    monkeypatch.setattr(stream, "MOST_BYTES", 10**3)
+    parquet.write_table(pyarrow.table(forecasts(100)), tmp_path / "a.parquet")
+    for path in (tmp_path / "a.parquet", write(tmp_path / "a.csv", forecasts(100))):
         assert result(capsys, path, *ONE)[0]["settings"]["estimator"] == "low-rank"
-        assert result(capsys, path, *ONE, "--by", "mu")[0]["settings"]["estimator"] == "complete"
+    assert result(capsys, path, *ONE, "--group", "mu")[0]["settings"]["estimator"] == "complete"
 
 
 def test_sums_of_shares_are_those_of_all_rows(tmp_path, capsys, small_parts, in_memory, monkeypatch):
