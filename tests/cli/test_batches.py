@@ -69,6 +69,17 @@ def test_rows_are_told_of_by_their_file(tmp_path, capsys, small_parts):
     folder = in_folder(tmp_path / "folder", columns, 100, 290)
     found = result(capsys, folder, *ONE)[0]
     assert {each["place"] for each in found["extremes"][:2]} == {"part-0.parquet, row 4", "part-2.parquet, row 11"}
+    assert [each["place"] for each in found["outliers"]] == ["part-0.parquet, row 4", "part-2.parquet, row 11"]
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("scorecal.cli.in_batches.judged", interrupted)
+    path = write(tmp_path / "a.csv", forecasts(20))
+    assert main(["test", str(path), *ONE, "--state", str(tmp_path / "state")]) == 130
+    assert "interrupted; run the same command to continue" in capsys.readouterr().err
 
 
 def test_text_is_read_in_batches(tmp_path, capsys, small_parts, in_memory):

@@ -27,13 +27,13 @@ _FIGURES = ("fig1", "fig2", *(f"f{k}" for k in range(1, 13)))
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the return value is the exit status."""
     fill_closed_streams()
-    name, interrupted = "scorecal", "interrupted"
+    name, chosen = "scorecal", argparse.Namespace(interrupted="interrupted")
     try:
         chosen = _parser().parse_args(arguments)
-        name, interrupted = f"scorecal {chosen.command}", chosen.interrupted
+        name = f"scorecal {chosen.command}"
         return chosen.run(chosen) or 0
     except KeyboardInterrupt:
-        complain(name, interrupted)
+        complain(name, chosen.interrupted)
         return 130
     except (ImportError, InputError, OSError, WorkerDiedError) as error:
         complain(name, _reason(error))

@@ -41,6 +41,7 @@ def judged_in_batches(chosen: argparse.Namespace) -> Outcome:
     if chosen.state is not None:
         try:
             check_writable(chosen.state)
+            chosen.interrupted = "interrupted; run the same command to continue"
         except OSError as error:
             raise InputError(f"--state {error}") from None
     check_draws(SimpleNamespace(n=_ROWS_AT_ONCE, dim=max(1, len(chosen.target))), chosen.n_resamples)
@@ -52,8 +53,12 @@ def judged_in_batches(chosen: argparse.Namespace) -> Outcome:
     settings = {"options": described(chosen), "files": found_files(chosen.file)}
     given = (chosen.n_resamples, chosen.alpha, None, chosen.state, chosen.seed, settings)
     found = judged(stream.batches, names, *given)
-    places = stream.places(row.row for row in found.diagnosis.extremes)
-    return outcome_of(found, said, stream.dropped.n, places)
+    return outcome_of(found, said, stream.dropped.n, stream.places(rows_told_of(found)))
+
+
+def rows_told_of(found: Judgement) -> list[int]:
+    """Return the numbers of the rows that the diagnosis names."""
+    return [*(each.row for each in found.diagnosis.extremes), *found.diagnosis.outliers]
 
 
 def outcome_of(found: Judgement, said: Sequence[str], n_dropped: int, places: Mapping[int, str]) -> Outcome:

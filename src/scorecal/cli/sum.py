@@ -24,7 +24,7 @@ from ..streams.shares import (
     verdict_of,
 )
 from .columns import columns_of
-from .in_batches import found_files, outcome_of
+from .in_batches import found_files, outcome_of, rows_told_of
 from .options import count, described, seed
 from .output import say
 from .read_parquet import row_groups
@@ -122,17 +122,16 @@ def _add(chosen: argparse.Namespace) -> int:
         chosen.file = files[0] if len(files) == 1 else files[0].parent
         check_verdict(chosen, chosen.n_resamples)
         found = verdict_of(Batches([]), first, share, chosen.alpha, chosen.target)
-        return told(chosen, outcome_of(found, [], 0, _places(chosen, files, found.diagnosis.extremes)))
+        return told(chosen, outcome_of(found, [], 0, _places(chosen, files, rows_told_of(found))))
 
 
-def _places(chosen: argparse.Namespace, files: list[Path], rows: Any) -> dict[int, str]:
+def _places(chosen: argparse.Namespace, files: list[Path], rows: list[int]) -> dict[int, str]:
     """Return where rows are, or their numbers among all where the files are not at hand."""
-    numbers = [each.row for each in rows]
     if len(files) == 1 or not all(file.is_file() for file in files):
-        return {row: f"row {row + 1}" for row in numbers}
+        return {row: f"row {row + 1}" for row in rows}
     sizes = [sum(group.n for group in row_groups(file, columns_of(chosen))) for file in files]
     starts = [0, *accumulate(sizes)]
-    inside = {row: bisect_right(starts, row) - 1 for row in numbers}
+    inside = {row: bisect_right(starts, row) - 1 for row in rows}
     return {row: f"{files[k].name}, row {row - starts[k] + 1}" for row, k in inside.items()}
 
 

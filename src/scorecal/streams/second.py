@@ -114,13 +114,11 @@ _NO_DRAWS: Any = None  # whatever is drawn at random is the same for all batches
 def second_pass(rows: FirstPass, first: FirstSums, n_resamples: int, rng: np.random.Generator) -> SecondPass:
     """Return what the second pass needs, with the random numbers that a test in memory would draw."""
     n, predictions = rows.n, first.rows.sample.predictions
-    noises = noises_of(predictions)
-    rounding = 0.0
     known = first.rows.anchors if len(first.rows.anchors.rows) else first.rows.sample
-    contexts = {}
-    for noise, sums in zip(noises, first.frames, strict=True):
-        rounding = frame_of(predictions, first.rows.sample.y, noise).rounding
-        contexts[noise] = FrameContext(sums, rounding)
+    two = first.rows.sample.take(np.arange(2))
+    rounding = frame_of(two.predictions, two.y, 0.0).rounding
+    noises = zip(noises_of(predictions), first.frames, strict=True)
+    contexts = {noise: FrameContext(sums, rounding) for noise, sums in noises}
     frames = {noise: framed(known.predictions, known.y, noise, 0, context) for noise, context in contexts.items()}
     views: list[View] = []
     waves: dict[str, WaveView] = {}
