@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pyarrow
 from distributed import Client, LocalCluster
@@ -124,6 +125,8 @@ def on_cluster(folder: Path, n_workers: int, *, kill: bool = False) -> dict[str,
         time.sleep(10.0)
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
+    # Without dask's own setting, by which workers give memory back after every array: see benchmarks/cluster.py.
+    dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD})
     parts = sorted(map(str, folder.glob("*.parquet")))
     batches = sc.streams.Batches(parts, read, [ROWS_OF_FILE] * len(parts))
     with (
@@ -144,7 +147,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--n", type=int, default=5 * 10**7)
-    parser.add_argument("--n-cluster", type=int, default=4 * 10**6)
+    parser.add_argument("--n-cluster", type=int, default=8 * 10**6)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     kept = options.folder / "outcomes.json"
