@@ -124,6 +124,8 @@ def folder(tmp_path, monkeypatch):
     many = np.column_stack([np.zeros(20_000), np.ones(20_000), 1.02 * rng.normal(size=20_000)])
     millions = dict(zip(("mu", "sigma", "observed"), many.T, strict=True))
     parquet.write_table(pyarrow.table(millions), tmp_path / "millions.parquet")
+    (tmp_path / "forecasts").mkdir()
+    parquet.write_table(pyarrow.table(millions).slice(0, 300), tmp_path / "forecasts" / "part-0.parquet")
     date, place = np.repeat(np.arange(150), 2), np.tile([1, 2], 150)
     outputs = {
         "reference_date": np.repeat(date, 3),

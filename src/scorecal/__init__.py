@@ -47,7 +47,7 @@ from .resampling import estimators, nulls
 from .results import CalibrationResult, CombinedResult, ViewResult
 
 if _TYPE_CHECKING:
-    from . import experiments, plots, report
+    from . import experiments, plots, report, streams
 
 __version__ = _version("scorecal")
 __all__ = [
@@ -108,6 +108,7 @@ __all__ = [
     "report",
     "skce",
     "skce_test",
+    "streams",
     "views",
     "wasserstein",
 ]
@@ -115,7 +116,7 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Import a module that not every user needs when it is first used."""
-    if name in ("experiments", "plots", "report"):
+    if name in ("experiments", "plots", "report", "streams"):
         return _import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

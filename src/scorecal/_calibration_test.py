@@ -237,10 +237,10 @@ def calibration_test_at(
         judged = judge(subject, chosen, options, generator)
     combined, results = judged.combined, judged.results
     seen = seen_by(
-        judged, frame, partial(_judged_by_signs, subject, judged.used, options), level, in_ranks=form is not predictions
+        judged, frame, partial(judged_by_signs, subject, judged.used, options), level, in_ranks=form is not predictions
     )
     can_draw = failed is None and (can_be_moved(predictions) or isinstance(predictions, Samplable))
-    rows = _rows(predictions, y, frame, judged.used)
+    rows = residual_rows(predictions, y, frame, judged.used)
     by_formula = combined.pvalue < results[0].least_pvalue  # outliers need no signs, of which there may be too few
     noticed = cautions_of(rows, judged.null, options.clusters, can_draw, judged.draws.raised)
     if hasattr(given, "cautions"):
@@ -275,9 +275,7 @@ def calibration_test_at(
     )
 
 
-def _judged_by_signs(
-    subject: Subject, used: Sequence[View], options: ComputeOptions, frame: ViewFrame
-) -> Judged | None:
+def judged_by_signs(subject: Subject, used: Sequence[View], options: ComputeOptions, frame: ViewFrame) -> Judged | None:
     """Return what views, as far as signs can judge them, see of other targets; signs have the width of these.
 
     Views that compare pairs, add noise or ask the model twice more are left out, since they would be asked many times.
@@ -291,7 +289,7 @@ def _judged_by_signs(
     return judge(other, views, replace(options, null=RandomSigns()), same_signs, for_words=True)
 
 
-def _rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
+def residual_rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> Rows:
     """Return targets and whitened residuals, or scores if no view whitens, averaged over draws of noise."""
     xp = array_namespace(frame.reference)
     if all(view.coordinates == "natural" for view in used):

@@ -14,6 +14,7 @@ from .._lib.files import check_writable
 from ..parallel.dask import WorkerDiedError
 from .options import MOST_REPEATS, Parser, count
 from .output import complain, complain_in_lines, fill_closed_streams, say, say_as_it_is
+from .sum import add_sum
 from .table import InputError
 from .test import add_test
 
@@ -26,13 +27,13 @@ _FIGURES = ("fig1", "fig2", *(f"f{k}" for k in range(1, 13)))
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the return value is the exit status."""
     fill_closed_streams()
-    name, interrupted = "scorecal", "interrupted"
+    name, chosen = "scorecal", argparse.Namespace(interrupted="interrupted")
     try:
         chosen = _parser().parse_args(arguments)
-        name, interrupted = f"scorecal {chosen.command}", chosen.interrupted
+        name = f"scorecal {chosen.command}"
         return chosen.run(chosen) or 0
     except KeyboardInterrupt:
-        complain(name, interrupted)
+        complain(name, chosen.interrupted)
         return 130
     except (ImportError, InputError, OSError, WorkerDiedError) as error:
         complain(name, _reason(error))
@@ -60,6 +61,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands)
     add_test(commands)
+    add_sum(commands)
     _add_reproduce(commands)
     _add_bench(commands)
     return parser

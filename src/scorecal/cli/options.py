@@ -3,7 +3,7 @@
 import argparse
 import math
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .output import complain, say_as_it_is
 
@@ -11,6 +11,19 @@ MOST_DRAWS = 10**12  # more than any memory holds
 MOST_REPEATS = 10**6
 MOST_STEPS = 10**9
 HUB_OUTPUTS = ("quantile", "sample", "cdf", "pmf")  # of a hub of the Hubverse
+
+
+_OF_PREDICTIONS = ("mean", "std", "covariance", "quantiles", "samples", "count", "variance", "target", "drop_missing")
+
+
+def described(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the options on which sums over rows depend, in types that files have."""
+    found = {name: getattr(chosen, name) for name in (*_OF_PREDICTIONS, "n_resamples", "seed")}
+    return {name: [*map(_plain, each)] if isinstance(each, list) else each for name, each in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 class Parser(argparse.ArgumentParser):

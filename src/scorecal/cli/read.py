@@ -36,7 +36,7 @@ class Input:
     n_dropped: int
     said: tuple[str, ...]
     unit: str  # "line" or "row"
-    places: np.ndarray
+    places: np.ndarray | Mapping[int, str]  # numbers of all rows; or, of some rows, where they are
 
     @property
     def is_of_classes(self) -> bool:
@@ -44,7 +44,7 @@ class Input:
 
     def place(self, row: int) -> str:
         """Return where a row is in the file, such as "line 7"."""
-        return f"{self.unit} {self.places[row]}"
+        return self.places[row] if isinstance(self.places, Mapping) else f"{self.unit} {self.places[row]}"
 
 
 def read(chosen: argparse.Namespace) -> Input:

@@ -3,8 +3,10 @@
 import csv
 import math
 from array import array
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -21,23 +23,11 @@ _SIZE_OF_NUMBER, _SIZE_OF_TEXT = 8, 64  # bytes in memory; of a text without its
 def read_csv(path: Path, wanted: Columns) -> tuple[Table, list[str]]:
     """Read the named columns of a table in text, and say what should be known about how it was read."""
     source = source_of(path)
-    with open_text(path) as file:
-        lines = Lines(file, source)
-        first = next((line for line in lines if line.strip()), None)
-        if first is None:
-            raise InputError(f"{source}: the file is empty; the first line must hold the names of the columns.")
-        delimiter = max(",;\t", key=lambda mark: _n_columns(first, mark))
-        rows = _rows(lines, first, delimiter, source)
-        header = [name.strip() for name in next(rows)[1]]
+    with _opened(path) as (header, rows, decimals):
         places = {name: place_of(source, header, name) for name in wanted.numbers}
         uses = uses_of(source, header, wanted)
         texts = {use.name: header.index(use.name) for use in uses if not _is_number(use, places)}
-        decimals = Decimals(may_be_commas=delimiter != ",")
-        at, columns, read = _collect(_of_one_width(rows, len(header), source), places, texts, decimals, source, wanted)
-    try:
-        decimals.check()
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        at, columns, read = _collect(rows, places, texts, decimals, source, wanted)
     said = [f"Numbers have decimal commas, as {decimals.with_comma}."] if decimals.with_comma else []
     parts: dict[str, dict[str, np.ndarray]] = {"by": {}, "group": {}, "time": {}, "labels": {}}
     in_utc = set()
@@ -56,6 +46,42 @@ def read_csv(path: Path, wanted: Columns) -> tuple[Table, list[str]]:
             if with_comma and not decimals.with_comma:
                 said.append(f"Numbers in column {shown(name)} have decimal commas, as {with_comma}.")
     return Table(source, columns, unit="line", places=at, in_utc=frozenset(in_utc), **parts), said
+
+
+def tables_of_csv(path: Path, wanted: Columns, n_rows: int) -> Iterator[Callable[[], Table]]:
+    """Yield so many rows at a time, as functions that make tables of their numbers."""
+    source = source_of(path)
+    with _opened(path) as (header, rows, decimals):
+        places = {name: place_of(source, header, name) for name in wanted.numbers}
+        while some := list(islice(rows, n_rows)):
+            yield partial(_table_of, some, places, decimals, source, wanted)
+
+
+def _table_of(
+    rows: list[tuple[int, list[str]]], places: Mapping[str, int], decimals: Decimals, source: str, wanted: Columns
+) -> Table:
+    at, columns, _ = _collect(iter(rows), places, {}, decimals, source, wanted)
+    return Table(source, columns, {}, unit="line", places=at)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]], Decimals]]:
+    """Open a table in text; yield its header, its rows with their lines, and the form of its decimals, for a check."""
+    source = source_of(path)
+    with open_text(path) as file:
+        lines = Lines(file, source)
+        first = next((line for line in lines if line.strip()), None)
+        if first is None:
+            raise InputError(f"{source}: the file is empty; the first line must hold the names of the columns.")
+        delimiter = max(",;\t", key=lambda mark: _n_columns(first, mark))
+        rows = _rows(lines, first, delimiter, source)
+        header = [name.strip() for name in next(rows)[1]]
+        decimals = Decimals(may_be_commas=delimiter != ",")
+        yield header, _of_one_width(rows, len(header), source), decimals
+    try:
+        decimals.check()
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def _is_number(use: Use, numbers: Mapping[str, int]) -> bool:

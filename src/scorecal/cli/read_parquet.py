@@ -4,9 +4,10 @@ What a file declares is checked before anything is allocated: the size of its fo
 memory, since a few bytes of a file may stand for any number of equal values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,21 @@ _SIZE_OF_NUMBER, _SIZE_OF_LABEL = 8, 80  # bytes in memory
 
 def read_parquet(path: Path, wanted: Columns) -> Table:
     """Read the named columns of a Parquet file."""
+    with _opened(path) as (raw, whole, limits):
+        from pyarrow import parquet
+
+        schema = whole.schema_arrow
+        uses = uses_of(str(path), schema.names, wanted)
+        types = _checked_types(path, schema, wanted, uses)
+        # Equal texts are kept once, which may be long and many.
+        texts = [use.name for use in uses if arrow_values.kind_of(types[use.name]) == "label"]
+        file = parquet.ParquetFile(raw, metadata=whole.metadata, read_dictionary=texts, **limits)
+        return _read(path, file, wanted.numbers, uses, types)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    """Open a Parquet file, with limits on what its footer may declare; raise `InputError` for what is none."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -38,26 +54,61 @@ def read_parquet(path: Path, wanted: Columns) -> Table:
         raise needs("Parquet files need pyarrow", "cli") from None
     check_regular(path)
     _check_footer(path)
-    limits = {
+    limits: dict[str, Any] = {
         "thrift_string_size_limit": _LARGEST_FOOTER,
         "thrift_container_size_limit": _MOST_IN_LIST,
         "page_checksum_verification": True,
     }
     try:
         with pyarrow.OSFile(str(path)) as raw:
-            whole = parquet.ParquetFile(raw, **limits)
-            schema = whole.schema_arrow
-            uses = uses_of(str(path), schema.names, wanted)
-            types = _checked_types(path, schema, wanted, uses)
-            # Equal texts are kept once, which may be long and many.
-            texts = [use.name for use in uses if arrow_values.kind_of(types[use.name]) == "label"]
-            file = parquet.ParquetFile(raw, metadata=whole.metadata, read_dictionary=texts, **limits)
-            return _read(path, file, wanted.numbers, uses, types)
+            yield raw, parquet.ParquetFile(raw, **limits), limits
     except InputError:
         raise
     except (pyarrow.ArrowException, OSError, LookupError, ValueError) as error:
         what = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"{path}: not a Parquet file, or a damaged or encrypted one ({what}).") from None
+
+
+class RowGroup(NamedTuple):
+    """A group of rows of a Parquet file: which it is, how many rows it has, and how many are before them."""
+
+    path: str
+    number: int
+    n: int
+    before: int
+
+
+def row_groups(path: Path, wanted: Columns) -> list[RowGroup]:
+    """Return the groups of rows of a file that has the columns, as its footer declares them."""
+    with _opened(path) as (_, file, _):
+        _checked_types(path, file.schema_arrow, wanted, [])
+        sizes = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+    before = np.cumsum([0, *sizes]).tolist()
+    return [RowGroup(str(path), k, size, before[k]) for k, size in enumerate(sizes) if size]
+
+
+def tables_of_group(group: RowGroup, wanted: Columns) -> Iterator[Table]:
+    """Yield the columns of numbers of a group of rows, some rows at a time."""
+    path, start = Path(group.path), group.before
+    with _opened(path) as (_, file, _):
+        for piece in file.iter_batches(
+            _ROWS_AT_ONCE, row_groups=[group.number], columns=list(wanted.numbers), use_threads=False
+        ):
+            columns = {name: _numbers(path, start, name, piece) for name in wanted.numbers}
+            places = np.arange(start + 1, start + 1 + piece.num_rows)
+            yield Table(str(path), columns, {}, unit="row", places=places)
+            start += piece.num_rows
+    if start != group.before + group.n:
+        raise InputError(f"{path}: a damaged file, which declares {group.n} rows in a group and holds others.")
+
+
+def _numbers(path: Path, start: int, name: str, piece: Any) -> np.ndarray:
+    """Numbers of a column of a piece of the file, the first row of which has the number `start`."""
+    values = piece.column(piece.schema.get_field_index(name))
+    if (lost := arrow_values.first_inexact(values)) is not None:
+        place = f"{path}, row {start + lost[0] + 1}, column {shown(name)}"
+        raise InputError(f"{place}: the value is {lost[1]}, which {INEXACT}.")
+    return arrow_values.as_numbers(values)
 
 
 def _check_footer(path: Path) -> None:
@@ -101,10 +152,7 @@ def _read(path: Path, file: Any, numbers: Sequence[str], uses: Sequence[Use], ty
             values = piece.column(piece.schema.get_field_index(name))
             check_memory(str(path), needed + values.nbytes, available)
             if name in numbers:
-                if (lost := arrow_values.first_inexact(values)) is not None:
-                    place = f"{path}, row {start + lost[0] + 1}, column {shown(name)}"
-                    raise InputError(f"{place}: the value is {lost[1]}, which {INEXACT}.")
-                columns[name][rows] = arrow_values.as_numbers(values)
+                columns[name][rows] = _numbers(path, start, name, piece)
             for use in (use for use in uses if use.name == name):
                 beside[use][rows] = _FORMS[kinds[use]][1](values)
         start = rows.stop

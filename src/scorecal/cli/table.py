@@ -53,6 +53,11 @@ class Table:
         }
         return replace(self, places=self.places[rows], **parts)
 
+    def followed_by(self, other: "Table") -> "Table":
+        """Return the rows of both tables of numbers, of one file."""
+        numbers = {name: np.concatenate([part, other.numbers[name]]) for name, part in self.numbers.items()}
+        return replace(self, numbers=numbers, places=np.concatenate([self.places, other.places]))
+
     def place(self, row: int, name: str) -> str:
         """Return the place of a value in the file, for a message."""
         return f"{self.source}, {self.unit} {self.places[row]}, column {shown(name)}"
@@ -77,7 +82,9 @@ class Dropped:
         return f"{self.n} of {self.of} rows were left out, for missing values ({counts})."
 
 
-def without_missing(table: Table, drop: bool, may_miss: Container[str] = ()) -> tuple[Table, Dropped]:
+def without_missing(
+    table: Table, drop: bool, may_miss: Container[str] = (), *, may_be_empty: bool = False
+) -> tuple[Table, Dropped]:
     """The rows without missing values, but for columns that `may_miss` some; raise unless they may be dropped."""
     missing: dict[str, np.ndarray] = {}
     for name, column in table.columns:
@@ -97,7 +104,7 @@ def without_missing(table: Table, drop: bool, may_miss: Container[str] = ()) -> 
             f"{table.place(int(np.argmax(missing[first])), first)}: the value is missing{others}. Fill in what is "
             f"missing, or leave such rows out with --drop-missing.{label}"
         )
-    if n == table.n:
+    if n == table.n and not may_be_empty:
         raise InputError(f"{table.source}: every row has a missing value, the first in column {shown(first)}.")
     return table.take(~gone), Dropped(n, table.n, {name: int(np.sum(rows)) for name, rows in missing.items()})
 

@@ -23,14 +23,17 @@ from ..diagnosis import ClassDiagnosis, Diagnosis, class_words, diagnose, words
 from ..predictions import Categorical, Gaussian
 from ..report import report_html
 from ..results import CombinedResult
+from ..streams.files import FileError
 from .as_json import as_json
 from .files import source_of
 from .hub import read_hub
+from .in_batches import Outcome, judged_in_batches
 from .memory import check_draws
 from .options import MOST_DRAWS
 from .order import horizon_of, rows_in_words
 from .output import complain, say
 from .read import Input, read
+from .stream import is_streamed
 from .table import InputError
 from .test_options import add_test_options
 from .tolerance import tolerance_of
@@ -45,52 +48,63 @@ def add_test(commands: Any) -> None:
 
 
 def _test(chosen: argparse.Namespace) -> int:
+    check_verdict(chosen, chosen.n_resamples)
+    with words_of_options(chosen.file):
+        found = judged_in_batches(chosen) if is_streamed(chosen) else _in_memory(chosen)
+        return told(chosen, found)
+
+
+def check_verdict(chosen: argparse.Namespace, n_resamples: int) -> None:
+    """Raise, before the work, if the report cannot be written, or the level not be reached."""
     if chosen.report is not None:
         _check_report(chosen.report, chosen.file)
-    if 1.0 / (chosen.n_resamples + 1) > chosen.alpha:
+    if 1.0 / (n_resamples + 1) > chosen.alpha:
         least = 1.0 / chosen.alpha - 1.0  # may be infinite
         advice = f"give --n-resamples {math.ceil(least)} or more" if least <= MOST_DRAWS else "no number is enough"
-        raise InputError(
-            f"--alpha {chosen.alpha:g} cannot be reached with {chosen.n_resamples} bootstrap draws: {advice}."
-        )
-    with warnings.catch_warnings():
-        warnings.showwarning = partial(_show_warning, chosen.file, set())
-        with _in_words_of_options(chosen.file):
-            given = read(chosen) if chosen.hub is None else read_hub(chosen)
-            predictions, y = given.predictions, given.y
-            for sentence in given.said:
-                complain("scorecal test", sentence)
-            check_draws(predictions, chosen.n_resamples)
-            shared: dict[str, Any] = {
-                "groups": given.groups,
-                "horizon": horizon_of(chosen),
-                "n_resamples": chosen.n_resamples,
-                "rng": chosen.seed,
-            }
-            covariates = _with_times(given)
-            result = calibration_test_at(
-                chosen.alpha, predictions, y, null=chosen.null, covariates=covariates, **shared
-            )
-            noticed = tuple(in_options(sentence, chosen.file) for sentence in result.warnings)
-            result = replace(result, warnings=noticed)
-            diagnosis = diagnose(
-                predictions,
-                y,
-                covariates=covariates or None,
-                names=None if given.is_of_classes else chosen.target or None,
-                result=result,
-                confidence_level=1.0 - chosen.alpha,
-                **shared,
-            )
-        unheard = _tell(chosen, result, diagnosis, given)
-        if chosen.report is not None:
-            # After the verdict is out: a picture that fails must not take it along.
-            write_whole(chosen.report, _report(chosen, given, result, diagnosis))
+        raise InputError(f"--alpha {chosen.alpha:g} cannot be reached with {n_resamples} bootstrap draws: {advice}.")
+
+
+def told(chosen: argparse.Namespace, found: Outcome) -> int:
+    """Print the verdict, write the report, and return the exit status."""
+    noticed = tuple(in_options(sentence, chosen.file) for sentence in found.result.warnings)
+    result = replace(found.result, warnings=noticed)
+    diagnosis: Any = replace(found.diagnosis, result=result)
+    unheard = _tell(chosen, result, diagnosis, found.given)
+    if chosen.report is not None:
+        # After the verdict is out: a picture that fails must not take it along.
+        write_whole(chosen.report, _report(chosen, replace(found, result=result, diagnosis=diagnosis)))
     if unheard is not None:
         raise unheard
     tolerance: Any = tolerance_of(chosen)
     too_far = tolerance is not None and tolerance.verdict(diagnosis) is not True
     return int(too_far or (chosen.fail_on_rejection and result.rejects(chosen.alpha)))
+
+
+def _in_memory(chosen: argparse.Namespace) -> Outcome:
+    """Read the whole file, and judge it."""
+    given = read(chosen) if chosen.hub is None else read_hub(chosen)
+    predictions, y = given.predictions, given.y
+    for sentence in given.said:
+        complain("scorecal test", sentence)
+    check_draws(predictions, chosen.n_resamples)
+    shared: dict[str, Any] = {
+        "groups": given.groups,
+        "horizon": horizon_of(chosen),
+        "n_resamples": chosen.n_resamples,
+        "rng": chosen.seed,
+    }
+    covariates = _with_times(given)
+    result = calibration_test_at(chosen.alpha, predictions, y, null=chosen.null, covariates=covariates, **shared)
+    diagnosis = diagnose(
+        predictions,
+        y,
+        covariates=covariates or None,
+        names=None if given.is_of_classes else chosen.target or None,
+        result=result,
+        confidence_level=1.0 - chosen.alpha,
+        **shared,
+    )
+    return Outcome(given, result, diagnosis)
 
 
 def _with_times(given: Input) -> dict[str, np.ndarray]:
@@ -105,12 +119,19 @@ def _equal(times: np.ndarray, column: np.ndarray) -> bool:
 
 
 @contextmanager
-def _in_words_of_options(file: Path) -> Iterator[None]:
-    """Turn errors that the file causes in the library into ones that name the file, its arrays and the options."""
+def words_of_options(file: Path) -> Iterator[None]:
+    """Turn errors that the file causes in the library into ones that name the file, its arrays and the options.
+
+    Warnings are printed in these words too.
+    """
     try:
-        yield
-    except InputError:
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, file, set())
+            yield
+    except (InputError, OSError):
         raise
+    except FileError as error:  # which names its own file
+        raise InputError(str(error)) from None
     except (MemoryError, TypeError, ValueError) as error:
         message = in_options(str(error), file) or "memory ran out."
         # What a file holds is finite: something became too large on the way.
@@ -176,23 +197,25 @@ def _in_words(chosen: argparse.Namespace, result: CombinedResult, diagnosis: Any
     return "\n\n".join(part for part in parts if part)
 
 
-def _report(chosen: argparse.Namespace, given: Input, result: CombinedResult, diagnosis: AnyDiagnosis) -> str:
-    predictions: Any = None
-    y: Any = None
+def _report(chosen: argparse.Namespace, found: Outcome) -> str:
+    given, predictions, y = found.given, cast(Any, None), cast(Any, None)
     if not isinstance(given.predictions, Categorical):
         predictions, y = in_normal_scores(given.predictions, given.y, np.random.default_rng(chosen.seed))
     rows = rows_in_words(chosen, given.groups)
     how_read = {"observed": chosen.hub} if chosen.hub else {}
     how_read |= ({"as read": " ".join(given.said)} if given.said else {}) | ({"rows": rows} if rows else {})
+    coverage = found.coverage
+    if coverage is None and isinstance(predictions, Gaussian):
+        coverage = expected_coverage(predictions, y)
     return report_html(
-        result,
-        diagnosis,
+        found.result,
+        found.diagnosis,
         predictions=predictions,
         y=y,
-        coverage=expected_coverage(predictions, y) if isinstance(predictions, Gaussian) else None,
+        coverage=coverage,
         title=f"Calibration of {Path(source_of(chosen.file)).name}",
         alpha=chosen.alpha,
         tolerance=tolerance_of(chosen),
         place=given.place,
-        settings={"file": chosen.file, **how_read, "estimator": result.estimator, "seed": chosen.seed},
+        settings={"file": chosen.file, **how_read, "estimator": found.result.estimator, "seed": chosen.seed},
     )

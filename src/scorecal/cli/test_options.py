@@ -25,6 +25,7 @@ _EXAMPLES = """examples:
   scorecal test scores.npz --json
   scorecal test forecasts.csv --mean mu --std sigma --target observed --report report.html
   scorecal test forecasts.csv --mean mu --std sigma --target observed --fail-on-rejection
+  scorecal test forecasts/ --mean mu --std sigma --target observed --state forecasts.state
   scorecal test millions.parquet --mean mu --std sigma --target observed --tolerate-bias 0.05 --tolerate-spread 1.05
 
 exit status: 0 done, 1 rejected (with --fail-on-rejection), or not shown to be within the tolerance
@@ -40,41 +41,15 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         description="Test whether predictions are calibrated, and describe how and where they are not.\n\n"
         "FILE is a CSV or Parquet file with a row for each prediction and its target, or an NPZ file\n"
         "with arrays targets (n, d), scores (n, d), base_scores (n, m, d) and base_points (m, d).\n"
-        "A CSV file may be compressed (.csv.gz); - reads one from standard input.",
+        "A CSV file may be compressed (.csv.gz); - reads one from standard input.\n"
+        "Large files, and folders of Parquet files, are judged in batches, in bounded memory.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, or - for standard input")
-    parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
-    parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
     parser.add_argument(
-        "--covariance",
-        nargs="+",
-        default=[],
-        metavar="COL",
-        help="in place of --std: the upper triangle of predicted covariances, row by row (c11 c12 c22), or all of it",
+        "file", type=Path, metavar="FILE", help="CSV, Parquet, NPZ, a folder of Parquet files, or - for standard input"
     )
-    parser.add_argument(
-        "--quantiles",
-        nargs="+",
-        default=[],
-        type=quantile,
-        metavar="LEVEL:COL",
-        help="in place of means: predicted quantiles, such as 0.05:q05 0.5:q50 0.95:q95",
-    )
-    parser.add_argument(
-        "--samples",
-        nargs="+",
-        default=[],
-        metavar="COL",
-        help="in place of means: members of an ensemble, or other draws, such as m1 m2 m3 or m1..m50",
-    )
-    parser.add_argument(
-        "--count",
-        action="store_true",
-        help="targets are counts: Poisson with --mean, negative binomial with --mean and --variance",
-    )
-    parser.add_argument("--variance", nargs="+", default=[], metavar="COL", help="predicted variances of counts")
+    add_forms(parser)
     parser.add_argument(
         "--classes",
         nargs="+",
@@ -98,7 +73,6 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         choices=HUB_OUTPUTS,
         help="with --hub, which output is tested, where there are several",
     )
-    parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
     parser.add_argument(
         "--by",
         nargs="+",
@@ -135,6 +109,61 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         help="how the null distribution is found: by random signs, by draws from the predictions, or by the latter "
         "where these can be made and take little time (auto)",
     )
+    add_verdict(parser)
+    add_draws(parser)
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="FILE",
+        help="judge rows in batches and keep sums in this file, from which the same command goes on if it was killed",
+    )
+    add_output(parser)
+    parser.set_defaults(run=run, interrupted="interrupted")
+
+
+def add_forms(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which columns are predictions and targets that are numbers."""
+    parser.add_argument("--mean", nargs="+", default=[], metavar="COL", help="predicted means, one for each dimension")
+    parser.add_argument("--std", nargs="+", default=[], metavar="COL", help="predicted standard deviations")
+    parser.add_argument(
+        "--covariance",
+        nargs="+",
+        default=[],
+        metavar="COL",
+        help="in place of --std: the upper triangle of predicted covariances, row by row (c11 c12 c22), or all of it",
+    )
+    parser.add_argument(
+        "--quantiles",
+        nargs="+",
+        default=[],
+        type=quantile,
+        metavar="LEVEL:COL",
+        help="in place of means: predicted quantiles, such as 0.05:q05 0.5:q50 0.95:q95",
+    )
+    parser.add_argument(
+        "--samples",
+        nargs="+",
+        default=[],
+        metavar="COL",
+        help="in place of means: members of an ensemble, or other draws, such as m1 m2 m3 or m1..m50",
+    )
+    parser.add_argument(
+        "--count",
+        action="store_true",
+        help="targets are counts: Poisson with --mean, negative binomial with --mean and --variance",
+    )
+    parser.add_argument("--variance", nargs="+", default=[], metavar="COL", help="predicted variances of counts")
+    parser.add_argument("--target", nargs="+", default=[], metavar="COL", help="what was observed")
+
+
+def add_draws(parser: argparse.ArgumentParser) -> None:
+    """Add the options of random numbers."""
+    parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")
+
+
+def add_verdict(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verdict."""
     parser.add_argument("--alpha", type=level, default=0.05, metavar="A", help="level of the test (0.05)")
     parser.add_argument(
         "--tolerate-bias",
@@ -155,9 +184,10 @@ def add_test_options(commands: Any, run: Callable[[argparse.Namespace], int]) ->
         metavar="E",
         help="likewise, the largest expected calibration error of classes, such as 0.05",
     )
-    parser.add_argument("--n-resamples", type=count(MOST_DRAWS), default=999, metavar="B", help="bootstrap draws (999)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the random numbers (0)")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is printed and written, and of the exit status."""
     parser.add_argument("--report", type=Path, metavar="HTML", help="write a report, one file with all in it")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--fail-on-rejection", action="store_true", help="exit with 1 if calibration is rejected")
-    parser.set_defaults(run=run, interrupted="interrupted")

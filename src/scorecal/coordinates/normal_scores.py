@@ -20,9 +20,12 @@ _COARSE = 0.02  # mean probability between which they are drawn
 
 def in_normal_scores(predictions: Any, y: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return predictions with scores, and their targets; those that have scores already come back as they are."""
-    if not needs_normal_scores(predictions):
-        return predictions, y
-    targets, stream = as_numbers(y, predictions.n, predictions.dim), noise_stream(rng)
+    return normal_scores_by(predictions, y, noise_stream(rng)) if needs_normal_scores(predictions) else (predictions, y)
+
+
+def normal_scores_by(predictions: Any, y: Any, stream: np.random.Generator) -> tuple[Any, Any]:
+    """Return predictions with scores, and their targets, by these random numbers: one for each target, in order."""
+    targets = as_numbers(y, predictions.n, predictions.dim)
     if isinstance(predictions, Rankable):
         return predictions.ranked(targets, stream)
     return as_gaussian(normal_quantiles(*cdf_bounds_of(predictions, targets), stream), *_centres(predictions))

@@ -34,7 +34,28 @@ def biases(values: np.ndarray, units: Units, rows: Any = _ALL) -> Sizes:
         found = values[rows, part]
         return np.stack([np.ones_like(found), found], axis=-1)
 
-    return jackknife(features, lambda sums: sums[..., 1] / sums[..., 0], units, rows, np.zeros(values.shape[1]))
+    return jackknife(features, mean_of, units, rows, np.zeros(values.shape[1]))
+
+
+def mean_of(sums: np.ndarray) -> np.ndarray:
+    """Return means, from numbers of rows and sums (..., 2)."""
+    return np.asarray(sums[..., 1] / sums[..., 0])
+
+
+def log_ratio_of(sums: np.ndarray) -> np.ndarray:
+    """Return logarithms of ratios of spreads, from numbers of rows, and sums of squares, of what these should be, and
+    of the p residuals themselves, (..., 3 + p).
+    """
+    number, squares, wanted = sums[..., 0], sums[..., 1], sums[..., 2]
+    variance = np.maximum(squares - np.sum(sums[..., 3:] ** 2, axis=-1) / number, 0.0) / (number - 1.0)
+    return np.asarray(0.5 * np.log(variance / (wanted / number)))
+
+
+def coefficient_of(sums: np.ndarray) -> np.ndarray:
+    """Return correlations on Fisher's scale, from numbers of rows and sums of a, b, a^2, b^2 and a b, (..., 6)."""
+    number, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
+    found = (ab - a * b / number) / np.sqrt((aa - a**2 / number) * (bb - b**2 / number))
+    return np.asarray(np.arctanh(np.clip(found, -1.0, 1.0)))
 
 
 def ratios(values: np.ndarray, expected: np.ndarray, units: Units, rows: Any = _ALL) -> Sizes:
@@ -46,12 +67,7 @@ def ratios(values: np.ndarray, expected: np.ndarray, units: Units, rows: Any = _
         squares, wanted = np.sum(found**2, axis=2), expected[rows, part]
         return np.concatenate([np.stack([np.ones_like(wanted), squares, wanted], axis=-1), found], axis=-1)
 
-    def log_ratio(sums: np.ndarray) -> np.ndarray:
-        number, squares, wanted = sums[..., 0], sums[..., 1], sums[..., 2]
-        variance = np.maximum(squares - np.sum(sums[..., 3:] ** 2, axis=-1) / number, 0.0) / (number - 1.0)
-        return np.asarray(0.5 * np.log(variance / (wanted / number)))
-
-    found = jackknife(features, log_ratio, units, rows, np.zeros(values.shape[1]), np.exp)
+    found = jackknife(features, log_ratio_of, units, rows, np.zeros(values.shape[1]), np.exp)
     found.values[~_clear(expected[rows])] = np.nan
     return found
 
@@ -81,14 +97,9 @@ def correlations(residuals: Residuals, units: Units, rows: Any = _ALL) -> Sizes:
         a, b = values[:, first[part]], values[:, second[part]]
         return np.stack([np.ones_like(a), a, b, a * a, b * b, a * b], axis=-1)
 
-    def coefficient(sums: np.ndarray) -> np.ndarray:
-        number, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
-        found = (ab - a * b / number) / np.sqrt((aa - a**2 / number) * (bb - b**2 / number))
-        return np.asarray(np.arctanh(np.clip(found, -1.0, 1.0)))
-
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.arctanh(claimed)
-    return jackknife(features, coefficient, units, rows, expected, np.tanh)
+    return jackknife(features, coefficient_of, units, rows, expected, np.tanh)
 
 
 def as_correlations(sizes: Sizes, d: int, tail: float) -> tuple[Correlation, ...]:
@@ -108,16 +119,20 @@ def worst_direction(residuals: Residuals, units: Units) -> tuple[np.ndarray, Siz
     order = np.random.default_rng(0).permutation(int(label.max()) + 1)  # rows may alternate between groups
     measure, seek = (np.flatnonzero(np.isin(label, half)) for half in np.array_split(order, 2)[::-1])
     wanted = np.mean(residuals.expected[seek], axis=0)
-    if np.linalg.eigvalsh(wanted)[0] <= 0 or len(seek) <= _ROWS_PER_DIMENSION * len(wanted):
-        weights = np.full(len(wanted), np.nan)
-    else:
-        lower = np.linalg.cholesky(wanted)
-        scaled = np.linalg.solve(lower, np.cov(residuals.whitened[seek].T).reshape(wanted.shape))
-        values, vectors = np.linalg.eigh(np.linalg.solve(lower, scaled.T))
-        worst = int(np.argmax(np.abs(np.log(np.maximum(values, 1e-300)))))
-        weights = np.linalg.solve(lower.T, vectors[:, worst])
-        weights = weights / np.linalg.norm(weights)
-        weights = weights * np.sign(weights[np.argmax(np.abs(weights))])
+    weights = direction_of(wanted, np.cov(residuals.whitened[seek].T).reshape(wanted.shape), len(seek))
     along = residuals.whitened @ np.nan_to_num(weights)
     expected = np.einsum("k,nkm,m->n", weights, residuals.expected, weights)
     return weights, ratios(along[:, None, None], expected[:, None], units, measure)
+
+
+def direction_of(wanted: np.ndarray, covariance: np.ndarray, n: int) -> np.ndarray:
+    """Return the direction (d,) in which a covariance of n rows is least as wanted; NaN if they are too few."""
+    if np.linalg.eigvalsh(wanted)[0] <= 0 or n <= _ROWS_PER_DIMENSION * len(wanted):
+        return np.full(len(wanted), np.nan)
+    lower = np.linalg.cholesky(wanted)
+    scaled = np.linalg.solve(lower, covariance)
+    values, vectors = np.linalg.eigh(np.linalg.solve(lower, scaled.T))
+    worst = int(np.argmax(np.abs(np.log(np.maximum(values, 1e-300)))))
+    weights = np.linalg.solve(lower.T, vectors[:, worst])
+    weights = weights / np.linalg.norm(weights)
+    return np.asarray(weights * np.sign(weights[np.argmax(np.abs(weights))]))

@@ -45,12 +45,17 @@ class ExtremeRow:
 def extreme_rows(predictions: Any, found: Residuals, rng: np.random.Generator) -> tuple[ExtremeRow, ...]:
     """Return the ten rows that are farthest from their predictions, the farthest first."""
     squared = np.sum(found.plain**2, axis=1)
-    n = len(squared)
     far = np.argsort(-squared, kind="stable")[:_N_EXTREMES]
-    pvalues = _pvalues(predictions, found, far, squared[far], rng)
+    return extremes_of(
+        found.rows[far], squared[far], _pvalues(predictions, found, far, squared[far], rng), len(squared)
+    )
+
+
+def extremes_of(rows: np.ndarray, squared: np.ndarray, pvalues: np.ndarray, n: int) -> tuple[ExtremeRow, ...]:
+    """Return the farthest of n rows, from their numbers, squared distances and p-values."""
     with np.errstate(divide="ignore"):
         adjusted = np.maximum(-np.expm1(n * np.log1p(-pvalues)), _LEAST)
-    columns = (found.rows[far], np.sqrt(squared[far]), pvalues, adjusted)
+    columns = (rows, np.sqrt(squared), pvalues, adjusted)
     return tuple(ExtremeRow(*each) for each in zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -64,6 +69,33 @@ def outliers_in(found: Residuals, result: CombinedResult, clusters: Clusters | N
     far = rows_apart(found.plain) if "outliers" in result.seen else none
     in_clusters = clusters is None or len(np.unique(clusters.labels[found.rows[~far]])) > 1
     return far if in_clusters and np.sum(~far) >= fewest else none
+
+
+@dataclass(frozen=True, eq=False)
+class FarSums:
+    """The farthest rows so far: their numbers, squared distances and p-values, the farthest first."""
+
+    rows: np.ndarray
+    squared: np.ndarray
+    pvalues: np.ndarray
+
+    def __add__(self, other: "FarSums") -> "FarSums":
+        rows, squared, pvalues = (
+            np.concatenate(pair)
+            for pair in ((self.rows, other.rows), (self.squared, other.squared), (self.pvalues, other.pvalues))
+        )
+        far = np.lexsort((rows, -squared))[:_N_EXTREMES]
+        return FarSums(rows[far], squared[far], pvalues[far])
+
+
+def far_sums(predictions: Any, found: Residuals, first: int) -> FarSums:
+    """Return the farthest rows of a batch, of which the first has the number `first`; p-values where none are drawn."""
+    squared = np.sum(found.plain**2, axis=1)
+    far = np.argsort(-squared, kind="stable")[:_N_EXTREMES]
+    known = isinstance(predictions, Gaussian | GaussianMixture)
+    no_draws = np.random.default_rng(0)
+    pvalues = _pvalues(predictions, found, far, squared[far], no_draws) if known else np.full(len(far), np.nan)
+    return FarSums(found.rows[far] + first, squared[far], pvalues)
 
 
 def _pvalues(

@@ -17,14 +17,19 @@ _MOST_SIZES = 1000  # of more, correlations take too long
 
 def simultaneous_tail(family: Sequence[Sizes], n_units: int, alpha: float) -> float:
     """Return the tail of each interval (1 - its level) for all of the family to hold with probability 1 - `alpha`."""
+    n_sizes = sum(len(sizes.usable) for sizes in family)
+    few = 0 < n_sizes <= _MOST_SIZES
+    return tail_by(correlation_of(family, n_units), alpha) if few else tail_of(n_sizes, alpha)
+
+
+def tail_by(correlation: np.ndarray, alpha: float) -> float:
+    """Return that tail for sizes with these correlations, (K, K)."""
     from scipy.special import ndtr
 
-    n_sizes = sum(len(sizes.usable) for sizes in family)
-    independent = tail_of(n_sizes, alpha)
-    if n_sizes == 0 or n_sizes > _MOST_SIZES:
-        return independent
-    largest = _largest(correlation_of(family, n_units))
-    return float(min(alpha, max(independent, 2.0 * ndtr(-np.quantile(largest, 1.0 - alpha)))))
+    if not len(correlation):
+        return tail_of(0, alpha)
+    largest = np.quantile(_largest(correlation), 1.0 - alpha)
+    return float(min(alpha, max(tail_of(len(correlation), alpha), 2.0 * ndtr(-largest))))
 
 
 def tail_of(n_sizes: int, alpha: float) -> float:

@@ -144,13 +144,19 @@ def _standard_errors(influence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Welch and Satterthwaite, less a multiple of the skewness (Cornish and Fisher); at other levels they have the same
     proportions, since neither correction holds far out.
     """
-    from scipy.special import stdtrit
-
     n = len(influence)
     if n < 2:
         return (np.full(influence.shape[1], math.inf),) * 2
     squares = influence**2
-    second, third, fourth = (np.mean(each, axis=0) for each in (squares, squares * influence, squares**2))
+    return errors_from_moments(n, *(np.mean(each, axis=0) for each in (squares, squares * influence, squares**2)))
+
+
+def errors_from_moments(
+    n: Any, second: np.ndarray, third: np.ndarray, fourth: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the standard errors from moments of the influences of n units, 2 or more."""
+    from scipy.special import stdtrit
+
     usable = (second > 0) & np.isfinite(fourth)
     scale = np.where(usable, second, 1.0)
     normal = 2.0 * n / np.maximum(np.where(usable, fourth, 1.0) / scale**2 - 1.0, 1e-9)  # so many tell as much

@@ -13,11 +13,15 @@ from .distances import Distance, Euclidean, pairwise
 from .radial import Radial
 
 MAX_PAIRS = 100_000
+Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def resolve_bandwidth(bandwidth: float | str, distance: Distance, reference: Array) -> Array:
-    """Return the bandwidth as a 0-d array: the given number, or the median heuristic."""
-    value = median_distance(distance, reference) if isinstance(bandwidth, str) else like(float(bandwidth), reference)
+def resolve_bandwidth(
+    bandwidth: float | str, distance: Distance, reference: Array, pairs: Pairs | None = None
+) -> Array:
+    """Return the bandwidth as a 0-d array: the given number, or the median heuristic, over the given pairs if any."""
+    by_median = isinstance(bandwidth, str)
+    value = median_distance(distance, reference, pairs) if by_median else like(float(bandwidth), reference)
     if has_values(value) and not (0 < as_float(value * value) < math.inf):
         raise ValueError(
             f"`bandwidth` is {as_float(value):.4g}, whose square is zero or infinite in {reference.dtype}. Likely "
@@ -50,7 +54,7 @@ class _Scaled(Euclidean):
         return xp.sum((gaps / self.unit) ** 2, axis=-1)
 
 
-def median_distance(distance: Distance, reference: Array) -> Array:
+def median_distance(distance: Distance, reference: Array, pairs: Pairs | None = None) -> Array:
     """Median of the distances (not squared) over pairs of different rows, as a 0-d array.
 
     If it is zero, the median of the nonzero distances; if all are zero, 1. It is differentiable, and no branch depends
@@ -65,7 +69,7 @@ def median_distance(distance: Distance, reference: Array) -> Array:
         unit = xp.max(xp.maximum(xp.max(rows, axis=0) - first, first - xp.min(rows, axis=0)))
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))
         distance = _Scaled(distance.features, unit)
-    squared = pairwise(distance, *pair_indices(distance.n, MAX_PAIRS), reference)
+    squared = pairwise(distance, *(pairs or pair_indices(distance.n, MAX_PAIRS)), reference)
     total = squared.shape[0]
     zeros = xp.sum(xp.astype(squared == 0, xp.int32), dtype=xp.int32)
     # Positions of the two middle values, among all distances and among the nonzero ones.
@@ -83,7 +87,7 @@ def median_distance(distance: Distance, reference: Array) -> Array:
 
 
 @lru_cache(maxsize=2)
-def pair_indices(n: int, cap: int) -> tuple[np.ndarray, np.ndarray]:
+def pair_indices(n: int, cap: int) -> Pairs:
     """Indices (i, j), i < j, of all pairs of n rows or, if there are more than `cap`, of `cap` random pairs.
 
     The seed is fixed: a bandwidth must not depend on the random numbers of the test.

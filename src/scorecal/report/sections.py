@@ -94,7 +94,7 @@ def where_part(result: CombinedResult, diagnosis: Diagnosis, alpha: float) -> li
     parts.append(words.regions_table(diagnosis).html())
     name = diagnosis.regions[0].covariate
     # Contributions to a statistic that is hardly more than zero tell nothing.
-    if diagnosis.where is not None and result.rejects(alpha) and diagnosis.n == result.n:
+    if diagnosis.where is not None and result.rejects(alpha) and diagnosis.n == len(result.contributions):
         caption = f"Contributions to the statistic over {name}: large where many rows are wrong in the same way."
         described = f"Bars: mean contribution of rows to the statistic, {result.statistic:.3g} over all rows."
         parts.append(

@@ -77,7 +77,7 @@ def statistics_of_features(
 
     `signs` are those of the clusters, if rows are in any.
     """
-    order = sorted(range(len(features)), key=lambda k: not _has_cubes(features[k]))  # those with cubes come first
+    order = with_cubes_first(features)
     ordered = [features[k] for k in order]
     n, clusters = reference.shape[0], options.shared
     blocks, n_counted = blocks_of(n, tile), 2 * pairing_of(Complete(), n, clusters).n_pairs
@@ -101,8 +101,21 @@ def statistics_of_features(
     return [by_order[order.index(k)] for k in range(len(features))]
 
 
+def with_cubes_first(features: Sequence[Features]) -> list[int]:
+    """Return the places of features in the order in which they are side by side: those with cubes come first."""
+    return sorted(range(len(features)), key=lambda k: not _has_cubes(features[k]))
+
+
 def _has_cubes(features: Features) -> bool:
     return features.unskewed and features.units is None
+
+
+def sums_of_features(
+    features: Sequence[Features], signs: Signs, reference: Array, precision: str, blocks: list[slice]
+) -> FeatureSums:
+    """Return the sums of features, in the order of `with_cubes_first`, with signs, over rows of a batch."""
+    ordered = [features[k] for k in with_cubes_first(features)]
+    return _precise_sums(partial(side_by_side, ordered), ordered, signs, reference, precision, blocks, 1)[0]
 
 
 def _precise_sums(

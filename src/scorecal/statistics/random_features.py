@@ -27,7 +27,7 @@ from ..kernels.radial import IMQ, Gaussian, Radial
 from ..pairwise import Features, PairFunction, Product, ProductOfPairs, Remembered, SumOfPairs
 from .stein import GaussianStein, RadialStein
 
-_OfRows = Callable[[slice], Array]
+OfRows = Callable[[slice], Array]
 _LANDMARKS_PER_FREQUENCY = 2
 _OUTER: dict[str, Radial] = {"gaussian": Gaussian(), "imq": IMQ(beta=-1.0)}  # 1 / (1 + t)
 
@@ -42,7 +42,7 @@ class NoLowRankError(TypeError):
 class _Points(NamedTuple):
     """Rows between which a radial kernel is evaluated, `width` numbers each, in units of its bandwidth."""
 
-    of_rows: _OfRows
+    of_rows: OfRows
     width: int
     kernel: Radial
     reference: Array
@@ -64,9 +64,9 @@ class SteinRows:
 def low_rank(function: PairFunction | SteinRows, n_frequencies: int, rng: np.random.Generator) -> Features:
     """Return features whose inner products are H, on average over the frequencies."""
 
-    def features(part: Any) -> _OfRows:
+    def features(part: Any) -> OfRows:
         if isinstance(part, SteinRows):
-            return _of_stein_rows(part, rng.standard_normal((part.n_columns, n_frequencies)))
+            return stein_waves(part, rng.standard_normal((part.n_columns, n_frequencies)))
         if isinstance(part, ProductOfPairs | GaussianStein | _WITH_TARGETS):
             return product(_factors(part))
         if isinstance(part, EmbeddingGram | DistanceGram) and part.outer != "linear":
@@ -87,7 +87,7 @@ def low_rank(function: PairFunction | SteinRows, n_frequencies: int, rng: np.ran
             f"{type(part).__name__} has none. Use another estimator."
         )
 
-    def product(factors: list[Any]) -> _OfRows:
+    def product(factors: list[Any]) -> OfRows:
         """Features of a product: one wave for all its radial kernels, times what else there is."""
         points = [_points(each, n_frequencies, rng) for each in factors]
         waves = [each for each in points if each is not None]
@@ -139,7 +139,7 @@ def _points(part: Any, n_frequencies: int, rng: np.random.Generator) -> _Points 
     return None
 
 
-def _waves(points: list[_Points], own: Any, n_frequencies: int, rng: np.random.Generator) -> _OfRows:
+def _waves(points: list[_Points], own: Any, n_frequencies: int, rng: np.random.Generator) -> OfRows:
     """Features of the product of all the kernels.
 
     The last points are those of the Stein kernel, if this is what is `own` to each target; or it is a measure.
@@ -175,22 +175,24 @@ def _waves(points: list[_Points], own: Any, n_frequencies: int, rng: np.random.G
     scores, slopes = own.scores, frequencies[-1] / own.bandwidth
 
     def features(rows: slice) -> Array:
-        return _stein_waves(phase(rows), scores[rows, :], slopes, size)
+        return _waves_of(phase(rows), scores[rows, :], slopes, size)
 
     return features
 
 
-def _of_stein_rows(stein: SteinRows, frequencies: np.ndarray) -> _OfRows:
+def stein_waves(stein: SteinRows, frequencies: np.ndarray) -> OfRows:
+    """Return the features by these frequencies, (p, R)."""
+
     def features(rows: slice) -> Array:
         points, scores = stein.of_rows(rows)
         w = like(frequencies, points)
         slopes = w[-scores.shape[1] :, :] / stein.bandwidth  # the targets are the last columns of the points
-        return _stein_waves(full_product(points, w), scores, slopes, frequencies.shape[1] ** -0.5)
+        return _waves_of(full_product(points, w), scores, slopes, frequencies.shape[1] ** -0.5)
 
     return features
 
 
-def _stein_waves(angle: Array, scores: Array, slopes: Array, size: float) -> Array:
+def _waves_of(angle: Array, scores: Array, slopes: Array, size: float) -> Array:
     """The Stein operator on waves of these phases (rows, R), (rows, d 2R)."""
     xp = array_namespace(angle)
     cosine, sine, score = xp.cos(angle)[:, None, :] * size, xp.sin(angle)[:, None, :] * size, scores[:, :, None]

@@ -16,7 +16,7 @@ from ..pairwise import Features, Product, ProductOfPairs, RowFunction
 from ..statistics import assemble, stein_features
 from .extremes import Largest
 from .frame import ViewFrame
-from .low_rank import stein_rows
+from .low_rank import KernelScale, kernel_scale, stein_rows
 from .row_kernels import Covariate, Curves, EachDimension, Gain, Traits
 from .view import FrameFeatures, RowKernel, Shares, View
 
@@ -90,8 +90,8 @@ def evaluate(
     if isinstance(view.target_kernel, Largest):
         return view.target_kernel.extreme(frame, lambda rows: parts(rows, None)), {}
     if not view.finite_rank:
-        found: Any = stein_rows(view, frame, lambda rows: parts(rows, None)[0]) if low_rank else None
-        return found or _pairs(view, frame, rng)
+        scale = kernel_scale(view, frame) if low_rank else None
+        return _pairs(view, frame, rng) if scale is None else kernel_rows(scale, parts)
     between = view.distribution_kernel
     key = (view.coordinates, view.noise, id(view.target_kernel))  # views hold their kernels: none is reused
     own = shared.setdefault(key, OwnFeatures(view, parts, isinstance(view.target_kernel, FrameFeatures)))
@@ -100,6 +100,12 @@ def evaluate(
     if not between.differs(parts(slice(0, 1), between)[0]):
         return None
     return Features(partial(_combined, between, view, own), view.largest, unskewed=True), {}
+
+
+def kernel_rows(scale: KernelScale, parts: FrameParts) -> tuple[Any, Mapping[str, Any]]:
+    """Return what a view compares in low rank, a block of rows at a time, and its bandwidths."""
+    rows = stein_rows(scale, lambda rows: parts(rows, None)[0])
+    return rows, {"target": scale.width, "distribution": scale.bandwidth}
 
 
 def _combined(between: RowKernel, view: View, own: OwnFeatures, rows: slice) -> Array:

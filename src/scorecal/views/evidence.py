@@ -12,7 +12,7 @@ from .far_rows import FarRows, far_rows_in
 from .frame import ViewFrame
 from .judge import Judged
 from .near_modes import NearModes
-from .second_moments import Spread, spread_in
+from .second_moments import OF_ALL, Spread, spread_in
 from .taken_out import without
 from .view import View
 
@@ -54,14 +54,16 @@ class Evidence:
         return {} if judged is None else sizes_of(judged, frame, max(level, judged.draws.least_pvalue))
 
 
-def sizes_of(judged: Judged, frame: ViewFrame, level: float) -> dict[str, float]:
-    """Kinds that views see, and how clear they are, in standard errors."""
+def sizes_of(judged: Judged, frame: ViewFrame, level: float, known: Spread | None = None) -> dict[str, float]:
+    """Kinds that views see, and how clear they are, in standard errors; `known` is the spread of whole predictions."""
     clear = [k for k, result in enumerate(judged.views) if result.adjusted_pvalue <= level]
     if not clear:
         return {}
     far = far_rows_in(frame) if any(judged.used[k].sees == "outliers" for k in clear) else None
     outliers = far.far if far is not None and far.are_outliers else None
-    spread = {where: spread_in(frame, where, outliers) for where in {judged.used[k].coordinates for k in clear}}
+    places = {judged.used[k].coordinates for k in clear}
+    known = known if outliers is None else None
+    spread = {where: (where in OF_ALL and known) or spread_in(frame, where, outliers) for where in places}
     sizes: dict[str, float] = {}
     for k in clear:
         view, size = judged.used[k], float(judged.combined.sizes[k])

@@ -36,10 +36,15 @@ class Largest:
 
     nearest: bool = False
 
-    def extreme(self, frame: ViewFrame, part_of: PartOf | None = None) -> Extreme:
-        """Return the statistic of the targets of the frame; `part_of` gives one of some rows, and their places."""
+    def extreme(self, frame: ViewFrame, part_of: PartOf | None = None, n: int | None = None) -> Extreme:
+        """Return the statistic of the targets of the frame; `part_of` gives one of some rows, and their places.
+
+        It is that of the largest of n lengths, if the frame has some of n rows only.
+        """
         parts: PartOf = part_of or (lambda rows: (frame, rows))
         evidence = evidence_in(frame)
+        if n is not None:
+            evidence = replace(evidence, n=n)
         if self.nearest:
             evidence = replace(evidence, gaussian=True, independent=False)
         known = self.nearest or type(frame.predictions) is Gaussian

@@ -280,21 +280,23 @@ class ViewFrame:
         return targets, scores, shares if kept is None else shares * kept
 
 
-def noise_source() -> np.random.Generator:
-    """Return the generator of the noise that is added to a set of targets."""
-    return np.random.default_rng(_NOISE_SEED)
+def noise_source(first: int = 0) -> np.random.Generator:
+    """Return the generator of the noise that is added to a set of targets, from row number `first` on."""
+    return np.random.default_rng([_NOISE_SEED, first] if first else _NOISE_SEED)
 
 
-def frame_of(predictions: Any, y: Any, noise: float, coordinates: Coordinates | None = None) -> ViewFrame:
+def frame_of(
+    predictions: Any, y: Any, noise: float, coordinates: Coordinates | None = None, first: int = 0
+) -> ViewFrame:
     """The frame of views with this noise; 0 stands for the noise, if any, that the predictions come with.
 
     It is in the widest dtype, for numbers are few, compared to pairs; models are asked in the dtype of the targets.
     """
     if noise:
         predictions = predictions.noisy(noise)
-    located = locate(coordinates, predictions, y, noise_source(), N_NOISE_DRAWS)
+    located = locate(coordinates, predictions, y, noise_source(first), N_NOISE_DRAWS)
     reference = located.targets[0, ...]
     rounding = 1e3 * float(array_namespace(reference).finfo(reference.dtype).eps)
     unbounded, targets, scores = in_widest_dtype(located.predictions, located.targets, located.scores)
     name = f"{located.coordinates}, whiten()".replace("identity, ", "")
-    return ViewFrame(unbounded, targets, scores, reference, name, rounding)
+    return ViewFrame(unbounded, targets, scores, reference, name, rounding, first=first)

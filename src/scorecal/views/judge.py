@@ -98,6 +98,17 @@ def judge(
     draws = Draws(subject.n_resamples) if len(parts) > 1 and not isinstance(options.null, Simulate) else draws
     draws = Draws(_N_SIGNS_FOR_WORDS) if for_words else draws
     inferred = [each for own, found in parts if found for each in _inferred(subject, found, own, draws.n, rng)]
+    reference = subject.frames[0.0].reference
+    return judged_of(used, inferred, draws, float(array_namespace(reference).finfo(reference.dtype).eps))
+
+
+def judged_of(
+    used: list[View], inferred: Sequence[tuple[CalibrationResult, Law | None]], draws: Draws, precision: float
+) -> Judged:
+    """Return the views that were used, combined, from the result and the law of each.
+
+    `precision` is the machine epsilon of the rows.
+    """
     results, laws = [result for result, _ in inferred], [law for _, law in inferred]
     combined = combine(
         np.array([result.statistic for result in results]),
@@ -105,7 +116,7 @@ def judge(
         laws,
         np.array([view.weight for view in used]),
         draws,
-        float(array_namespace(subject.frames[0.0].reference).finfo(subject.frames[0.0].reference.dtype).eps),
+        precision,
         results[0].least_pvalue,
         np.array([isinstance(law, EvidenceLaw) for law in laws]),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from .evidence import Evidence, sizes_of
 from .frame import ViewFrame
 from .judge import Judged
-from .second_moments import spread_in
+from .second_moments import Spread, spread_in
 from .taken_out import spread_too_much
 
 _OF_SECOND = 0.2  # of the level: the share for kinds beside the first, which are many
@@ -17,17 +17,23 @@ _FIRM = ("shape", "modes")  # flaws that cannot be taken out
 
 
 def seen_by(
-    judged: Judged, frame: ViewFrame, ask: Callable[[ViewFrame], Judged | None], level: float, *, in_ranks: bool
+    judged: Judged,
+    frame: ViewFrame,
+    ask: Callable[[ViewFrame], Judged | None],
+    level: float,
+    *,
+    in_ranks: bool,
+    spread: Spread | None = None,
 ) -> tuple[str, ...]:
     """Kinds of miscalibration with evidence at this level, that of the best explanation first.
 
     One flaw shows in several views. So flaws are taken out of the targets, and `ask` is the judgement of views on what
     is left. First comes the clearest kind, unless another explains it: without that one it is not seen, and clearly
     less evidence is left of any. Then come the clearest kinds that are left. A wrong shape, which cannot be taken out,
-    must be seen without all others.
+    must be seen without all others. If the frame has only some of the rows, `spread` is that of all of them.
     """
     evidence = Evidence(ask, frame)
-    sizes = sizes_of(judged, frame, level)
+    sizes = sizes_of(judged, frame, level, spread)
     if len(sizes) == 0 or "any" in sizes or all(view.coordinates == "natural" for view in judged.used):
         return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))  # without units nothing can be taken out
     seen = _first_of(sizes, evidence, level)

@@ -1,6 +1,7 @@
 """A view that compares pairs by Gaussian kernels, in low rank: each row by itself, given what is known of all."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,20 @@ from .frame import ViewFrame
 from .view import View
 
 
-def stein_rows(
-    view: View, frame: ViewFrame, part_of: Callable[[slice], ViewFrame]
-) -> tuple[SteinRows, Mapping[str, Any]] | None:
-    """Return what the view compares, and its bandwidths; None where a row needs more than itself and the context.
+@dataclass(frozen=True, eq=False)
+class KernelScale:
+    """Bandwidths between predictions and between targets, the centre of the embeddings, and the dtype for these."""
 
-    It is for Gaussians and exact embeddings. The bandwidth between predictions is that of the sample of the context:
-    of all rows, if these are not very many.
+    bandwidth: Array
+    width: Array
+    middle: Array  # (1, p)
+    dtype: Any
+
+
+def kernel_scale(view: View, frame: ViewFrame) -> KernelScale | None:
+    """Return the scale of a view for Gaussians and exact embeddings; None for others.
+
+    The bandwidth between predictions is that of the sample of the context: of all rows, if these are not very many.
     """
     kernel, between = view.target_kernel, view.distribution_kernel
     if type(kernel) is not Gaussian or isinstance(kernel.bandwidth, str) or view.coordinates != "whitened":
@@ -39,17 +47,21 @@ def stein_rows(
     middle = features[:1, :] - centre(features)[:1, :]
     width = like(kernel.bandwidth, features)
     far = norms_cancel((features - middle) / bandwidth)
-    dtype = features.dtype if far else frame.reference.dtype
+    return KernelScale(bandwidth, width, middle, features.dtype if far else frame.reference.dtype)
+
+
+def stein_rows(scale: KernelScale, part_of: Callable[[slice], ViewFrame]) -> SteinRows:
+    """Return what the view compares, of rows whose frame `part_of` gives."""
 
     def of_rows(rows: slice) -> tuple[Array, Array]:
         part = part_of(rows)
         targets, scores = (each[0, ...] for each in part.whitened)
         xp, phi = array_namespace(targets), _embedded(part.location, part.whitening.inverse_root)
-        points = xp.concat([(phi - middle) / bandwidth, targets / width], axis=1)
-        return xp.astype(points, dtype, copy=False), xp.astype(scores, dtype, copy=False)
+        points = xp.concat([(phi - scale.middle) / scale.bandwidth, targets / scale.width], axis=1)
+        return xp.astype(points, scale.dtype, copy=False), xp.astype(scores, scale.dtype, copy=False)
 
-    n_columns = features.shape[1] + frame.reference.shape[1]
-    return SteinRows(of_rows, n_columns, width), {"target": width, "distribution": bandwidth}
+    d = part_of(slice(0, 1)).reference.shape[1]
+    return SteinRows(of_rows, scale.middle.shape[1] + d, scale.width)
 
 
 def _embedded(location: Array, inverse_root: Array) -> Array:

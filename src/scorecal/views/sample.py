@@ -18,20 +18,36 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         rows = np.concatenate([self.rows, other.rows])
-        chosen = _chosen(rows, self.values.shape[1])
+        chosen = chosen_of(rows, self.values.shape[1])
         return RowSample(rows[chosen], np.concatenate([self.values, other.values])[chosen])
+
+    def of_many(self, n: int) -> RowSample:
+        """Return what of this sample may be in that of n rows."""
+        kept = may_be_chosen(self.rows, n, self.values.shape[1])
+        return RowSample(self.rows[kept], self.values[kept])
 
 
 def sample_of(values: np.ndarray, first: int = 0) -> RowSample:
     """Return the sample of the rows of `values`, (n, q), the first of which has the number `first`."""
     rows = np.arange(first, first + len(values))
-    chosen = _chosen(rows, values.shape[1])
+    chosen = chosen_of(rows, values.shape[1])
     return RowSample(rows[chosen], values[chosen])
 
 
-def _chosen(rows: np.ndarray, n_columns: int) -> np.ndarray:
+def may_be_chosen(rows: np.ndarray, n: int, n_columns: int) -> np.ndarray:
+    """Return which of the rows may be in the sample of n: others need not be kept, let alone sent."""
+    most = _most(n_columns)
+    enough = most + 8.0 * most**0.5 + 100.0  # fewer than `most` hashes are below it once in 10^15 samples
+    return np.asarray(_hashes(rows) < np.uint64(min(1.0, enough / n) * (2.0**64 - 2048.0)))
+
+
+def _most(n_columns: int) -> int:
+    return min(MOST_ROWS, max(1, _MOST_NUMBERS // n_columns))
+
+
+def chosen_of(rows: np.ndarray, n_columns: int) -> np.ndarray:
     """Return the places, in rising order of the numbers of the rows, of those that are kept."""
-    most = min(MOST_ROWS, max(1, _MOST_NUMBERS // n_columns))
+    most = _most(n_columns)
     if len(rows) > most:
         kept = np.argpartition(_hashes(rows), most - 1)[:most]
         return np.asarray(kept[np.argsort(rows[kept])])
