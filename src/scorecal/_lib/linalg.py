@@ -43,11 +43,31 @@ def _roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
 
 
 def times(matrices: Array, vectors: Array) -> Array:
-    """Multiply each matrix (..., d, d) by its vector (..., d), or (n, d, d) by several of each row, (S, n, d)."""
+    """Multiply each matrix (..., d, d) by its vector (..., d), or (n, d, d) by several of each row, (S, n, d).
+
+    Diagonal matrices of several rows are (n, d), or (n, 1) where their entries are equal.
+    """
+    if matrices.ndim == 2 and vectors.ndim > 1:
+        return matrices * vectors
     if matrices.ndim == vectors.ndim == 3:
         xp = array_namespace(vectors)
         return xp.permute_dims(full_product(xp.permute_dims(vectors, (1, 0, 2)), matrices.mT), (1, 0, 2))
     return full_product(matrices, vectors[..., None])[..., 0]
+
+
+def transposed(matrices: Array) -> Array:
+    """Transpose each matrix (n, d, d); diagonal ones, (n, d) or (n, 1), are their own transposes."""
+    return matrices if matrices.ndim == 2 else matrices.mT
+
+
+def diagonals(matrices: Array) -> Array:
+    """Return the diagonal of each matrix (n, d, d); of diagonal ones, (n, d) or (n, 1), what they are."""
+    return matrices if matrices.ndim == 2 else array_namespace(matrices).linalg.diagonal(matrices)
+
+
+def along(matrix: Array, vectors: Array) -> Array:
+    """Multiply vectors (..., d) by one matrix (d, d), or by a diagonal one, (d,)."""
+    return vectors * matrix if matrix.ndim == 1 else full_product(vectors, matrix.mT)
 
 
 def add_by_label(totals: Array, rows: Array, labels: np.ndarray) -> Array:

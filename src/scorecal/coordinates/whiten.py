@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, check_finite, full_product, like, to_numpy
-from .._lib.linalg import roots_and_inverses, times
+from .._lib.linalg import diagonals, roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .identity import Coordinates, Moved, identity
 from .location_spread import location_and_spread
@@ -69,7 +69,10 @@ class _Whitened:
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """Location and spread of each of n predictions, in units of the targets and in a common frame."""
+    """Location and spread of each of n predictions, in units of the targets and in a common frame.
+
+    Of many dimensions, matrices that are diagonal hold nothing else: covariances are (n, d) or (n, 1), roots (n, d).
+    """
 
     location: Array  # (n, d)
     covariance: Array  # (n, d, d)
@@ -83,12 +86,30 @@ class Whitening:
     def sd(self) -> Array:
         """Standard deviations (n, d)."""
         xp = array_namespace(self.covariance)
-        return xp.sqrt(xp.linalg.diagonal(self.covariance))
+        return xp.sqrt(diagonals(self.covariance) + xp.zeros_like(self.location))
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether dimensions are whitened one by one."""
+        return self.covariance.ndim == 2
 
     def whitened(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """Targets and scores in units of their predictions."""
-        gap = full_product(y - self.location, self.frame.inverse_root.mT)
-        return times(self.inverse_root, gap), times(self.root, full_product(scores, self.frame.root))
+        return self.inverse_step(y - self.location), times(self.root, self.frame.carry(y, scores))
+
+    def inverse_step(self, gap: Array) -> Array:
+        """Differences of whitened targets from those of targets."""
+        return times(self.inverse_root, self.frame.inverse_step(gap))
+
+    def forward_step(self, gap: Array) -> Array:
+        """Differences of targets from those of whitened targets."""
+        return self.frame.forward_step(times(self.root, gap))
+
+    def score_step(self, gap: Array) -> Array:
+        """Differences of minus the scores of Gaussians from those of targets."""
+        if self.diagonal:
+            return gap / self.covariance
+        return array_namespace(gap).linalg.solve(self.covariance, gap[..., None])[..., 0]
 
     def marginal(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """u_a = (y_a - location_a) / sd_a, and t_a, the derivative of log p along (covariance e_a) / sd_a.
@@ -101,6 +122,8 @@ class Whitening:
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """Predictions in the common frame, for kernels to compare; models are asked in the dtype of `y`."""
         if isinstance(predictions, Gaussian):
+            if self.diagonal:
+                return Gaussian(self.frame.inverse(self.location), self.root)
             covariance = full_product(self.root, self.root.mT)
             return Gaussian(self.frame.inverse(self.location), covariance=0.5 * (covariance + covariance.mT))
         frame = Affine(*(like(part, y) for part in (self.frame.mean, self.frame.root, self.frame.inverse_root)))
@@ -111,20 +134,28 @@ def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
     """Return the whitening; its frame has the mean, spreads and correlation of a draw from a random prediction.
 
     With the symmetric root of the correlation, units of the dimensions change nothing; with symmetric roots of the
-    covariances in the frame, other linear maps of the targets rotate all whitened targets alike.
+    covariances in the frame, other linear maps of the targets rotate all whitened targets alike. Where covariances of
+    many dimensions are diagonal, so is the frame, and whitened targets are in units of each dimension.
     """
     xp = array_namespace(reference)
     location, covariance, unfitted = location_and_spread(predictions, reference)
+    diagonal = covariance.ndim == 2
     with np.errstate(over="ignore", invalid="ignore"):
         mean = xp.mean(location, axis=0)
         spread = location - mean
-        total = xp.mean(covariance, axis=0) + full_product(spread.mT, spread) / location.shape[0]
+        between = xp.mean(spread**2, axis=0) if diagonal else full_product(spread.mT, spread) / location.shape[0]
+        total = xp.mean(covariance, axis=0) + between
     check_finite(
         "predictions.moments()",
         total,
         "These are covariances of all predictions together. Likely causes: a mean or a standard deviation that stands "
         "for a missing value, or predictions in extreme units.",
     )
+    if diagonal:
+        sd = xp.sqrt(total)
+        root = xp.sqrt(covariance) / sd
+        log_spread = xp.mean(xp.log(root), axis=1)
+        return Whitening(location, covariance, Affine(mean, sd, 1.0 / sd), root, 1.0 / root, log_spread, unfitted)
     sd = xp.sqrt(xp.linalg.diagonal(total))
     root, inverse, _ = roots_and_inverses(total / (sd[:, None] * sd))
     frame = Affine(mean, sd[:, None] * root, inverse / sd)

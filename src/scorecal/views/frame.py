@@ -8,6 +8,7 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like, to_numpy
 from .._lib.cached import cached_property
+from .._lib.dimensions import N_MIXTURES, are_many, mixtures_of
 from .._lib.linalg import times
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate
@@ -70,6 +71,8 @@ class ViewFrame:
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions, one dimension at a time."""
+        if self.whitening.diagonal:
+            return self.whitened
         return self.whitening.marginal(self.targets, self.scores)
 
     @cached_property
@@ -85,6 +88,8 @@ class ViewFrame:
     @cached_property
     def sequential(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions, each dimension given those before it."""
+        if self.whitening.diagonal:
+            return self.whitened
         targets, scores = self.whitened
         return times(self.turn, targets), times(self.turn, scores)
 
@@ -131,11 +136,16 @@ class ViewFrame:
         xp, spread = array_namespace(self.location), self.whitening.log_spread[:, None]
         spread = spread - (mean_so_far(spread, self._series) if self.ordered else xp.mean(spread))
         parts = []
-        for part in (self.location, spread):
+        for part in (self._few(self.location), spread):
             size = as_float(xp.mean(part**2)) ** 0.5
             if size > self.rounding:
                 parts.append(part / (self._size_so_far(part) if self.ordered else size))
         return xp.concat(parts, axis=1) if parts else self.location[:, :0]
+
+    def _few(self, locations: Array) -> Array:
+        """Locations in the frame (n, d), or of many dimensions a few sums of these, (n, N_MIXTURES)."""
+        d = locations.shape[1]
+        return full_product(locations, like(mixtures_of(d, N_MIXTURES), locations)) if are_many(d) else locations
 
     @cached_property
     def curves_of_locations(self) -> Array:
@@ -145,13 +155,19 @@ class ViewFrame:
         locations do not vary. (n, 0, 3) if none does.
         """
         location, frame = self.whitening.location, self.whitening.frame
-        return self._curves((location - frame.mean) / array_namespace(location).linalg.diagonal(frame.root))
+        diagonal = frame.root if frame.root.ndim == 1 else array_namespace(location).linalg.diagonal(frame.root)
+        return self._curves((location - frame.mean) / diagonal)
 
     @cached_property
     def curves(self) -> Array:
-        """Curves of the locations in all dimensions and of the spread that are not zero, (n, t)."""
+        """Curves of the locations in all dimensions and of the spread that are not zero, (n, t).
+
+        Of many dimensions, curves of a few sums of locations.
+        """
         xp = array_namespace(self.whitening.location)
-        every = [self.curves_of_locations, self._curves(self.whitening.log_spread[:, None])]
+        many = are_many(self.reference.shape[1])
+        of_locations = self._curves(self._few(self.location)) if many else self.curves_of_locations
+        every = [of_locations, self._curves(self.whitening.log_spread[:, None])]
         columns = xp.concat([xp.reshape(each, (self.reference.shape[0], -1)) for each in every], axis=1)
         varies = np.flatnonzero(to_numpy(xp.any(columns != 0, axis=0)))
         return xp.take(columns, xp.asarray(varies, device=device_of(columns)), axis=1)
@@ -189,8 +205,10 @@ class ViewFrame:
         xp = array_namespace(self.location)
         if self.ordered:
             gap, _, sd = self._so_far
-            along = times(self.whitening.inverse_root, full_product(gap, self.whitening.frame.inverse_root.mT))
-            return {"whitened": along / self._size_so_far(self.location), "marginal": gap / sd}
+            return {
+                "whitened": self.whitening.inverse_step(gap) / self._size_so_far(self.location),
+                "marginal": gap / sd,
+            }
         gap = self.whitening.location - self.whitening.frame.mean
         return {
             "whitened": times(self.whitening.inverse_root, self.location),
@@ -201,6 +219,9 @@ class ViewFrame:
     def axes(self) -> Array:
         """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
         xp, whitening = array_namespace(self.targets), self.whitening
+        if whitening.diagonal:
+            n, d = self.reference.shape
+            return xp.broadcast_to(like(np.eye(d), self.targets), (n, d, d))
         steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
         return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
-from .._lib.linalg import times
+from .._lib.dimensions import are_many
 from ..predictions import Gaussian, GaussianMixture, Scores, evaluate_score
+from .common_factors import without_factors
 from .components import separated
 from .far_rows import far_rows_in
 from .frame import ViewFrame
@@ -141,6 +142,8 @@ def _fitted(frame: ViewFrame, values: np.ndarray, functions: np.ndarray) -> np.n
 
 def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     """The frame with the claimed correlation, where whitened targets have E[s z'] = -I, and spreads as they are."""
+    if are_many(frame.reference.shape[1]):
+        return _moved(frame, _whole(frame), without_factors(frame, _whole(frame).u))
     z, s = (_kept(frame, to_numpy(part).astype(np.float64)) for part in frame.whitened)
     products = s[:, :, None] * z[:, None, :]
     second = -np.mean(products, axis=0)
@@ -149,8 +152,7 @@ def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     root = (axes * np.maximum(size, _LEAST) ** (-0.5 * share)) @ axes.T
     turned = full_product(frame.whitened[0], like(root, frame.targets))
     whitening = frame.whitening
-    steps = full_product(times(whitening.root, turned), whitening.frame.root.mT)
-    other = to_numpy(steps / whitening.sd).astype(np.float64)
+    other = to_numpy(whitening.forward_step(turned) / whitening.sd).astype(np.float64)
     units = _whole(frame)
     before, after = (np.mean(_kept(frame, u) ** 2, axis=0) for u in (units.u, other))
     return _moved(frame, units, other * np.sqrt(before / np.maximum(after, np.finfo(float).tiny)))
@@ -189,10 +191,8 @@ def _moved(frame: ViewFrame, units: _Units, u: np.ndarray) -> ViewFrame:
 
     Models are asked once a round, for they may be slow, and where nothing moves any more their scores are their own.
     """
-    whitening = frame.whitening
     targets = units.location + units.sd * like(u, frame.targets)
-    step = array_namespace(targets).linalg.solve(whitening.covariance, (targets - frame.targets)[..., None])[..., 0]
-    return _at(frame, targets, frame.scores - step)
+    return _at(frame, targets, frame.scores - frame.whitening.score_step(targets - frame.targets))
 
 
 def _asked_anew(before: ViewFrame, frame: ViewFrame) -> ViewFrame:
