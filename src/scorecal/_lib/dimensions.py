@@ -1,7 +1,7 @@
 """From how many dimensions on nothing is made for every two of them, and which pairs are looked at then.
 
-With more dimensions, a matrix for each row costs more than all else, and as many spreads as there are pairs tell less of
-any of them. `benchmarks/high_dimension.py` has what both kinds cost.
+With more dimensions, a matrix for each row costs more than all else, and the more sizes there are to tell, the less is
+told of each. `benchmarks/high_dimension.py` has what both kinds cost.
 """
 
 from functools import cache
