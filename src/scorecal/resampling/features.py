@@ -37,6 +37,7 @@ from .laws import Law, law_of
 _LARGEST_SKEW = 0.3
 _LEAST_SKEW = 1e-4  # less is none: differences would cancel
 _EVERY, _MOST_UNEQUAL = 8, 1e4
+_NUMBERS_AT_ONCE = 2**20  # features times draws that are combined: more need memory, and do not fit a cache
 _ROUNDING = 64.0  # units of the last digit within which draws are taken for equal to the statistic
 
 
@@ -135,11 +136,27 @@ def u_statistic_of(
     if sums.signed is None:
         return observed, None, shares, None
     law = law_of(sums.squares, n, per_row, features.largest)  # signs change no squares: it is that of all draws
-    null = statistic(sums.signed, sums.signed_cubes, 0.0 if left_out is None else left_out.signed_pairs)
+    signed_pairs = 0.0 if left_out is None else left_out.signed_pairs
+    parts = [
+        statistic(
+            sums.signed[:, some],
+            sums.cubes if sums.signed_cubes is None else sums.signed_cubes[:, some],
+            signed_pairs if isinstance(signed_pairs, float) else signed_pairs[..., some],
+        )
+        for some in _few_draws(sums.signed)
+    ]
+    null = parts[0] if len(parts) == 1 else xp.concat(parts)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * precision * unit / per_row
     return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), shares, law
+
+
+def _few_draws(signed: Array) -> list[slice]:
+    """Return slices of the draws of (q, B) numbers that are combined at a time."""
+    n_features, n_draws = signed.shape
+    step = max(1, _NUMBERS_AT_ONCE // n_features)
+    return [slice(start, min(start + step, n_draws)) for start in range(0, n_draws, step)]
 
 
 def _columns_of(function: Callable[[slice], Array], chosen: slice, rows: slice) -> Array:

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial, reduce
+from itertools import pairwise
 from operator import add
 
 import numpy as np
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow
+from .._lib.dimensions import are_many
 from .._lib.linalg import add_by_label
 from ..pairwise import Features
 from ..parallel.threads import in_threads
@@ -26,6 +28,8 @@ from .laws import Law
 from .options import ComputeOptions
 from .signs import PlacedSigns, Signs, dtype_of_signs
 from .tiles import blocks_of
+
+_MOST_SUMS = 2**22  # features of many dimensions times draws
 
 
 def statistics_of_features(
@@ -50,12 +54,28 @@ def statistics_of_features(
         found = [_of_clusters(each, blocks, clusters, signs, reference, tile) for each in features]
         left_out = [each for _, each in found]
         rows, of_rows = _held(features, [totals for totals, _ in found]), blocks_of(clusters.n_clusters, tile)
-    sums, precisions = _precise_sums(rows, signs, reference, options.precision, of_rows, n_threads)
-    parts = zip(features, sums, precisions, left_out, strict=True)
-    return [
-        (*u_statistic_of(each, own, blocks, n_counted, precision, without), precision)
-        for each, own, precision, without in parts
-    ]
+    found = []
+    for some in _together(rows, 0 if signs is None else signs.n_resamples, reference.shape[1]):
+        sums, precisions = _precise_sums(rows[some], signs, reference, options.precision, of_rows, n_threads)
+        parts = zip(features[some], sums, precisions, left_out[some], strict=True)
+        found += [
+            (*u_statistic_of(each, own, blocks, n_counted, precision, without), precision)
+            for each, own, precision, without in parts
+        ]
+    return found
+
+
+def _together(features: Sequence[Features], n_draws: int, dim: int) -> list[slice]:
+    """Return which features are summed in one pass: of many dimensions a few, since there is a sum for each draw."""
+    if not are_many(dim):
+        return [slice(0, len(features))]
+    ends, held = [0], 0
+    for k, each in enumerate(features):
+        held += n_draws * each.function(slice(0, 1)).shape[1]
+        if held > _MOST_SUMS or k == len(features) - 1:
+            ends.append(k + 1)
+            held = 0
+    return [slice(*both) for both in pairwise(ends)]
 
 
 def _precise_sums(

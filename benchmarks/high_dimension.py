@@ -1,0 +1,210 @@
+"""Level, power, cost and the place of a flaw in high dimension: python benchmarks/high_dimension.py [--repeats 1000].
+
+Results are kept in a SQLite file beside the table, and a run that was stopped goes on from there; after a change to
+scorecal itself, remove that file. With 1000 repeats it takes about an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import scorecal as sc
+from scorecal._lib.files import check_writable, write_whole
+from scorecal.experiments import Cell, Model, Test, rejection_rates, sweep
+
+N_RESAMPLES = 199
+SHARES = {300: 1.0, 784: 0.2, 3072: 0.04}  # of the repeats, by dimension, where predictions are calibrated
+POWER = 0.02  # likewise, where they are not
+SIDE, CORNER, PATCH = 28, 7, 6  # of an image, its wrong patch, and the width of this
+DIMENSIONS, N_OF_COST, TIMES = (75, 150, 300, 600, 1200, 2400), 400, 3
+Data = tuple[Any, np.ndarray]
+
+
+def data(n: int, dim: int, kind: str, flaw: str, size: float, rng: np.random.Generator) -> Data:
+    """Predictions of one kind with lognormal spreads, and targets with a flaw of this size, 0 for none."""
+    mean = rng.normal(size=(n, dim))
+    scale = np.exp(0.3 * rng.normal(size=(n, 1 if kind == "isotropic" else dim))) + np.zeros((n, dim))
+    noise = rng.normal(size=(n, dim))
+    if flaw == "sd":
+        noise /= 1.0 + size
+    elif flaw == "common bias":
+        noise += size
+    elif flaw == "factor":
+        noise += size * rng.normal(size=(n, 1))
+    elif flaw == "neighbours":
+        noise[:, 1:] = (1.0 - size**2) ** 0.5 * noise[:, 1:] + size * noise[:, :-1]
+    elif flaw == "patch, bias":
+        noise[:, patch(dim)] += size
+    elif flaw == "patch, spread":
+        noise[:, patch(dim)] *= 1.0 + size
+    y = mean + scale * noise
+    if kind == "scores only":
+        return sc.ScoreFunction(lambda y: (mean - y) / scale**2, n, dim), y
+    return sc.Gaussian(mean, scale[:, 0] if kind == "isotropic" else scale), y
+
+
+def patch(dim: int) -> np.ndarray:
+    """Return which dimensions are the patch, (dim,), of an image whose channels, if several, follow each other."""
+    side = int(dim**0.5)
+    inside = (np.arange(side) >= CORNER) & (np.arange(side) < CORNER + PATCH)
+    image = (inside[:, None] & inside).ravel()
+    return np.concatenate([image, np.zeros(dim - side**2, dtype=bool)])
+
+
+KINDS = ("isotropic", "diagonal", "scores only")
+FLAWS = {
+    "sd x .97": ("sd", 1.0 / 0.97 - 1.0),
+    "sd x .99": ("sd", 1.0 / 0.99 - 1.0),
+    "common bias .01 sd": ("common bias", 0.01),
+    "one factor, correlation .01": ("factor", 0.1),
+    "neighbours, correlation .05": ("neighbours", 0.05),
+    "6 x 6 of the dimensions, bias .5 sd": ("patch, bias", 0.5),
+    "6 x 6 of the dimensions, spread x 1.3": ("patch, spread", 0.3),
+}
+
+
+def tested(predictions: Any, y: np.ndarray, rng: np.random.Generator) -> Any:
+    return sc.calibration_test(predictions, y, n_resamples=N_RESAMPLES, rng=rng)
+
+
+def cells_of(flaws: dict[str, tuple[str, float]], dims: tuple[int, ...]) -> list[Cell]:
+    test, cells = Test("calibration_test", tested), []
+    for dim in dims:
+        for kind in KINDS:
+            for name, (flaw, size) in flaws.items():
+                draw = partial(data, dim=dim, kind=kind, flaw=flaw, size=size)
+                cells.append(Cell(Model(f"{kind}; {dim}; {name}", draw), 200 if dim == 300 else 500, test))
+    return cells
+
+
+def rates_of(cells: list[Cell], repeats: int, options: argparse.Namespace) -> list[tuple[int, int]]:
+    settings = {"n_resamples": N_RESAMPLES, "seed": options.seed, "workers": options.workers, "what": "high dimension"}
+    found = rejection_rates(sweep(cells, repeats, options.out.with_suffix(".sqlite"), **settings))
+    return [found[cell.model.name, cell.n, cell.test.name] for cell in cells]
+
+
+def rows_of_rates(options: argparse.Namespace) -> list[str]:
+    lines = [
+        "## Level and power",
+        "",
+        f"Data sets rejected at level .05, of how many; B = {N_RESAMPLES}. Locations are standard normal, spreads",
+        "lognormal, alike in all dimensions of a row (isotropic) or not; scores are those of the diagonal ones.",
+        "",
+        "| flaw | d | n | " + " | ".join(KINDS) + " |",
+        "|---|---|---|" + "---|" * len(KINDS),
+    ]
+    for dim, share in SHARES.items():
+        for name, flaw in {"none": ("none", 0.0), **FLAWS}.items():
+            some = max(1, round(options.repeats * (share if name == "none" else min(share, POWER))))
+            cells = cells_of({name: flaw}, (dim,))
+            counts = rates_of(cells, some, options)
+            lines.append(f"| {name} | {dim} | {cells[0].n} | " + " | ".join(f"{k} of {of}" for k, of in counts) + " |")
+    return lines
+
+
+def located(kind: str, flaw: str, size: float, seed: int) -> tuple[int, int]:
+    """Return how many dimensions of the patch, and how many others, `diagnose` finds wrong."""
+    predictions, y = data(500, SIDE**2, kind, flaw, size, np.random.default_rng(seed))
+    found = sc.diagnose(predictions, y, n_resamples=N_RESAMPLES, rng=seed)
+    wrong = np.zeros(SIDE**2, dtype=bool)
+    if found.result.rejects():
+        wrong = np.array(
+            [
+                not (off.holds(0.0) and ratio.holds(1.0))
+                for off, ratio in zip(found.bias, found.confidence_ratio, strict=True)
+            ]
+        )
+    return int(np.sum(wrong & patch(SIDE**2))), int(np.sum(wrong & ~patch(SIDE**2)))
+
+
+def rows_of_patches(repeats: int) -> list[str]:
+    lines = [
+        "",
+        "## A wrong patch is located",
+        "",
+        f"Of images with {SIDE} x {SIDE} dimensions, n = 500, {PATCH} x {PATCH} are wrong. Dimensions whose interval",
+        f"of bias or spread excludes what is right, by `diagnose`, on average over {repeats} data sets.",
+        "",
+        "| predictions | flaw | in the patch, of 36 | elsewhere, of 748 |",
+        "|---|---|---|---|",
+    ]
+    for kind in ("diagonal", "scores only"):
+        for name in [each for each in FLAWS if each.startswith("6 x 6")]:
+            counts = np.mean([located(kind, *FLAWS[name], seed) for seed in range(repeats)], axis=0)
+            lines.append(f"| {kind} | {name} | {counts[0]:.1f} | {counts[1]:.2f} |")
+    return lines
+
+
+def seconds(call: Callable[[], Any], times: int) -> float:
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def peak(call: Callable[[], Any]) -> float:
+    """Return the largest memory in use during a call, in MB, beyond that before it."""
+    tracemalloc.start()
+    call()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 1e6
+
+
+def rows_of_costs(kind: str, times: int) -> list[str]:
+    lines = [
+        "",
+        f"## Cost, {kind}",
+        "",
+        f"Seconds of calibrated data, n = {N_OF_COST}, B = 999, in one process, the least of {times}, and the peak",
+        "of memory beyond that of the data.",
+        "",
+        "| d | `kccsd_test` | `calibration_test` | times | `diagnose` | MB, `calibration_test` | MB, `diagnose` |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    spent = []
+    for dim in DIMENSIONS:
+        predictions, y = data(N_OF_COST, dim, kind, "none", 0.0, np.random.default_rng(dim))
+        calls = [partial(each, predictions, y, rng=0) for each in (sc.kccsd_test, sc.calibration_test, sc.diagnose)]
+        plain, combined, diagnosed = (seconds(call, times) for call in calls)
+        spent.append(combined)
+        memory = " | ".join(f"{peak(call):.0f}" for call in calls[1:])
+        lines.append(f"| {dim} | {plain:.3f} | {combined:.3f} | {combined / plain:.1f} | {diagnosed:.3f} | {memory} |")
+    slope = np.polyfit(np.log(DIMENSIONS[1:]), np.log(spent[1:]), 1)[0]
+    return [*lines, "", f"From d = {DIMENSIONS[1]} on, seconds of `calibration_test` grow as d^{slope:.2f}."]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=1000, help="data sets of the level at d = 300 (1000)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=-1, help="processes; one for each core by default")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "high_dimension.md")
+    options = parser.parse_args()
+    check_writable(options.out)
+    lines = [
+        "# High dimension",
+        "",
+        f"`python benchmarks/high_dimension.py --repeats {options.repeats} --seed {options.seed}`",
+        "",
+        *rows_of_rates(options),
+        *rows_of_patches(max(1, options.repeats // 100)),
+        *rows_of_costs("diagonal", TIMES),
+        *rows_of_costs("scores only", TIMES),
+    ]
+    write_whole(options.out, "\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
