@@ -146,7 +146,7 @@ def _shrunk(curvature: Array, noise: Array) -> Array:
     xp = array_namespace(curvature)
     common = xp.mean(curvature, axis=1, keepdims=True)
     between = xp.mean((curvature - common) ** 2, axis=1, keepdims=True) + _tiny(curvature)
-    share = xp.clip(1.0 - xp.mean(noise, axis=1, keepdims=True) / between, 0.0, 1.0)
+    share = 1.0 - xp.minimum(xp.mean(noise, axis=1, keepdims=True), between) / between
     return common + share * (curvature - common)
 
 
