@@ -91,7 +91,7 @@ class Whitening:
     @property
     def diagonal(self) -> bool:
         """Whether dimensions are whitened one by one."""
-        return self.covariance.ndim == 2
+        return bool(self.covariance.ndim == 2)
 
     def whitened(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """Targets and scores in units of their predictions."""

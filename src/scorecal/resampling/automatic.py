@@ -79,9 +79,8 @@ def most_rows(predictions: Any) -> int:
 
     Draws from pools are ranks, and need no scores.
     """
-    if isinstance(predictions, Pool):
-        return max(MOST_ROWS, _MOST_NUMBERS_OF_POOLS // predictions.dim)
-    return min(MOST_ROWS, 2 * _MOST_NUMBERS // predictions.dim)
+    most = max(MOST_ROWS, _MOST_NUMBERS_OF_POOLS // predictions.dim) if isinstance(predictions, Pool) else MOST_ROWS
+    return min(most, 2 * _MOST_NUMBERS // int(predictions.dim))
 
 
 def can_draw_largest(predictions: Any, n: int, n_resamples: int) -> bool:

@@ -54,15 +54,15 @@ def statistics_of_features(
         found = [_of_clusters(each, blocks, clusters, signs, reference, tile) for each in features]
         left_out = [each for _, each in found]
         rows, of_rows = _held(features, [totals for totals, _ in found]), blocks_of(clusters.n_clusters, tile)
-    found = []
+    statistics = []
     for some in _together(rows, 0 if signs is None else signs.n_resamples, reference.shape[1]):
         sums, precisions = _precise_sums(rows[some], signs, reference, options.precision, of_rows, n_threads)
         parts = zip(features[some], sums, precisions, left_out[some], strict=True)
-        found += [
+        statistics += [
             (*u_statistic_of(each, own, blocks, n_counted, precision, without), precision)
             for each, own, precision, without in parts
         ]
-    return found
+    return statistics
 
 
 def _together(features: Sequence[Features], n_draws: int, dim: int) -> list[slice]:
