@@ -22,9 +22,9 @@ from scorecal._lib.files import check_writable, write_whole
 from scorecal.experiments import Cell, Model, Test, rejection_rates, sweep
 
 N_RESAMPLES = 199
-# Of the repeats, by dimension, where predictions are calibrated, and where they are not.
-LEVEL, POWER = {300: 1.0, 784: 0.04, 3072: 0.002}, {300: 0.01, 784: 0.002, 3072: 0.001}
-SHARES = {"isotropic": 1.0, "diagonal": 0.25, "scores only": 0.25}  # likewise, by kind
+# Data sets of 1000 repeats by dimension, for each kind of predictions, where these are calibrated and where not.
+LEVEL = {300: (1000, 250, 250), 784: (40, 40, 12), 3072: (2, 1, 1)}
+POWER = {300: (10, 2, 2), 784: (2, 2, 2), 3072: (1, 1, 1)}
 SIDE, CORNER, PATCH = 28, 7, 6  # of an image, its wrong patch, and the width of this
 DIMENSIONS, N_OF_COST, TIMES = (150, 300, 600, 1200), 400, 3
 Data = tuple[Any, np.ndarray]
@@ -93,7 +93,7 @@ def rows_for(dim: int) -> int:
     return 200 if dim == 300 else 500
 
 
-def rows_of_rates(flaws: Sequence[str], shares: dict[int, float], options: argparse.Namespace) -> list[str]:
+def rows_of_rates(flaws: Sequence[str], numbers: dict[int, tuple[int, ...]], options: argparse.Namespace) -> list[str]:
     lines = [
         f"Data sets rejected at level .05, of how many; B = {N_RESAMPLES}. Locations are standard normal, spreads",
         "lognormal, alike in all dimensions of a row (isotropic) or not; scores are those of the diagonal ones.",
@@ -102,8 +102,9 @@ def rows_of_rates(flaws: Sequence[str], shares: dict[int, float], options: argpa
         "|---|---|---|" + "---|" * len(KINDS),
     ]
     for name in flaws:
-        for dim, share in shares.items():
-            rates = [rate_of(kind, dim, name, options.repeats * share * SHARES[kind], options) for kind in KINDS]
+        for dim, several in numbers.items():
+            of_kinds = zip(KINDS, several, strict=True)
+            rates = [rate_of(kind, dim, name, options.repeats * some / 1000, options) for kind, some in of_kinds]
             lines.append(f"| {name} | {dim} | {rows_for(dim)} | " + " | ".join(rates) + " |")
     return lines
 
