@@ -119,6 +119,23 @@ class Whitening:
         """
         return (y - self.location) / self.sd, times(self.covariance, scores) / self.sd
 
+    def turn(self) -> Array:
+        """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
+        xp = array_namespace(self.root)
+        steps = full_product(self.inverse_root, self.frame.inverse_root)
+        # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
+        rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
+        sign = xp.sign(xp.linalg.diagonal(triangle))
+        return xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+
+    def axes(self) -> Array:
+        """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
+        xp, (n, d) = array_namespace(self.root), self.location.shape
+        if self.diagonal:
+            return xp.broadcast_to(like(np.eye(d), self.root), (n, d, d))
+        steps = full_product(self.inverse_root, self.frame.inverse_root)
+        return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """Predictions in the common frame, for kernels to compare; models are asked in the dtype of `y`."""
         if isinstance(predictions, Gaussian):

@@ -17,11 +17,10 @@ from ..coordinates.whiten import Whitening, check_not_beyond_squares, whitening_
 from ..predictions import Predictions
 from ..resampling.clusters import Clusters, rows_before
 from .near_modes import information, valleys
-from .ranks import legendre_curves, ranks_of, ranks_so_far
+from .ranks import varying_curves
 from .so_far import locations_so_far, mean_so_far
 
 N_NOISE_DRAWS = 16  # of the noise of each target
-_ROUNDING = 1e-6  # curves with a mean square of less do not vary
 _ORDERS = (2, 3, 4)  # of curves; linear functions are among the traits
 _MOST_BEFORE = 2.5  # standard deviations
 _OF_PREDICTIONS = {
@@ -78,12 +77,7 @@ class ViewFrame:
     @cached_property
     def turn(self) -> Array:
         """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
-        xp, whitening = array_namespace(self.targets), self.whitening
-        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
-        # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
-        rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
-        sign = xp.sign(xp.linalg.diagonal(triangle))
-        return xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+        return self.whitening.turn()
 
     @cached_property
     def sequential(self) -> tuple[Array, Array]:
@@ -175,17 +169,8 @@ class ViewFrame:
     def _curves(self, values: Array) -> Array:
         """Curves of each column of (n, q), (n, q, 3); (n, 0, 3) if no column varies by more than rounding."""
         columns = to_numpy(values).astype(np.float64)
-        varies = np.max(np.abs(columns - columns[:1]), axis=0) > self.rounding
-        found = np.zeros((*columns.shape, 3))
-        for k in np.flatnonzero(varies):
-            ranks = ranks_so_far(columns[:, k], self._series) if self.ordered else ranks_of(columns[:, k])
-            curves = legendre_curves(ranks, _ORDERS)
-            if not self.ordered:  # with ties, ranks are not uniform
-                curves = curves - np.mean(curves, axis=0)
-                size = np.sqrt(np.mean(curves**2, axis=0))
-                curves = np.where(size > _ROUNDING, curves / np.maximum(size, _ROUNDING), 0.0)
-            found[:, k] = curves
-        return like(found if np.any(varies) else found[:, :0], self.targets)
+        found = varying_curves(columns, _ORDERS, self.rounding, so_far=self.ordered, series=self._series)
+        return like(found, self.targets)
 
     def _size_so_far(self, part: Array) -> Array:
         """Root mean square of the rows up to each row, (n, 1); 1 where there is nothing but rounding yet."""
@@ -218,12 +203,7 @@ class ViewFrame:
     @cached_property
     def axes(self) -> Array:
         """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
-        xp, whitening = array_namespace(self.targets), self.whitening
-        if whitening.diagonal:
-            n, d = self.reference.shape
-            return xp.broadcast_to(like(np.eye(d), self.targets), (n, d, d))
-        steps = full_product(whitening.inverse_root, whitening.frame.inverse_root)
-        return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+        return self.whitening.axes()
 
     @cached_property
     def errors_before(self) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 _MOST_KNOTS = 10**5  # of many rows, ranks are those among a subset: features stay sums over rows
 _SEED = 0
 _BLOCK = 1000
+_ROUNDING = 1e-6  # curves with a mean square of less do not vary
 
 
 def ranks_of(values: np.ndarray) -> np.ndarray:
@@ -56,3 +57,23 @@ def legendre_curves(ranks: np.ndarray, orders: Sequence[int]) -> np.ndarray:
 
     chosen = np.asarray(orders)
     return np.asarray(legendre.legvander(2.0 * ranks - 1.0, max(orders))[:, chosen] * np.sqrt(2.0 * chosen + 1.0))
+
+
+def varying_curves(
+    columns: np.ndarray, orders: Sequence[int], rounding: float, *, so_far: bool, series: np.ndarray | None
+) -> np.ndarray:
+    """Return curves of the ranks of each column (n, q), (n, q, orders), zero where it varies by no more than rounding.
+
+    (n, 0, orders) if none varies more. Each has mean 0 and mean square 1 over the rows, unless ranks are those so far.
+    """
+    varies = np.max(np.abs(columns - columns[:1]), axis=0) > rounding
+    found = np.zeros((*columns.shape, len(orders)))
+    for k in np.flatnonzero(varies):
+        ranks = ranks_so_far(columns[:, k], series) if so_far else ranks_of(columns[:, k])
+        curves = legendre_curves(ranks, orders)
+        if not so_far:  # with ties, ranks are not uniform
+            curves = curves - np.mean(curves, axis=0)
+            size = np.sqrt(np.mean(curves**2, axis=0))
+            curves = np.where(size > _ROUNDING, curves / np.maximum(size, _ROUNDING), 0.0)
+        found[:, k] = curves
+    return found if np.any(varies) else found[:, :0]
