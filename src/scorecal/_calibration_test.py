@@ -296,5 +296,5 @@ def _rows(predictions: Any, y: Any, frame: ViewFrame, used: Sequence[View]) -> R
     xp = array_namespace(frame.reference)
     if all(view.coordinates == "natural" for view in used):
         return rows_of(predictions, y, xp.mean(frame.scores, axis=0))
-    residuals = xp.mean(frame.whitened[0], axis=0)
+    residuals = frame.residuals
     return rows_of(predictions, y, residuals, (frame.whitening.location, frame.whitening.sd))

@@ -91,7 +91,7 @@ def infer_all(
     with without_gradients(reference):
         totals = null_distributions(functions, reference, n_resamples, rng, options=options, tile=tile, redraw=redraw)
     statistics, draws, contributions = (
-        to_numpy(part).astype(np.float64) for part in (totals.statistic, totals.null, totals.contributions)
+        to_numpy(part).astype(np.float64, copy=False) for part in (totals.statistic, totals.null, totals.contributions)
     )
     own = float(array_namespace(reference).finfo(reference.dtype).eps)
     precisions = [max(own, each) for each in totals.precisions or [own] * len(used)]

@@ -15,7 +15,7 @@ from scorecal.views import View
 
 K = sc.kernels
 N, D, B = 40, 2, 19
-MANY = 400  # more rows than are computed at a time
+MANY = 4200  # more rows than are computed at a time
 RNG = np.random.default_rng(0)
 MEAN = RNG.normal(size=(MANY, D))
 Y = MEAN + RNG.normal(size=(MANY, D))
@@ -238,13 +238,13 @@ BAD = [
     ("nothing to average", lambda: run(estimator=NoFunction()), TypeError, "estimator", "apply(function, rng)"),
     # views
     ("flat products", lambda: combined(Rows(lambda f, frame, rows: f[:, 0])), ValueError, "combine", "view 'mine'"),
-    ("products of all rows", lambda: combined(Rows(lambda f, frame, rows: frame.location), n=MANY), ValueError, "combine", "(400, 2)"),
+    ("products of all rows", lambda: combined(Rows(lambda f, frame, rows: frame.location), n=MANY), ValueError, "combine", "(4200, 2)"),
     ("products of all of few rows", lambda: combined(Rows(lambda f, frame, rows: frame.location)), ValueError, "combine", "(40, 2)"),
     ("no products", lambda: combined(Rows(lambda f, frame, rows: None)), ValueError, "combine", "NoneType"),
     ("NaN products", lambda: combined(Rows(lambda f, frame, rows: f * np.nan)), ValueError, "combine", "view 'mine'"),
-    ("NaN products, later", lambda: combined(Rows(lambda f, frame, rows: np.where(rows.start + np.arange(len(f))[:, None] == 390, np.nan, f)), n=MANY), ValueError, "combine", "row 384"),
+    ("NaN products, later", lambda: combined(Rows(lambda f, frame, rows: np.where(rows.start + np.arange(len(f))[:, None] == 4160, np.nan, f)), n=MANY), ValueError, "combine", "row 4096"),
     ("flat features of a frame", lambda: framed(lambda frame, rows: frame.targets[0, rows, 0]), ValueError, "frame_features", "view 'mine'"),
-    ("features of all rows", lambda: framed(lambda frame, rows: frame.targets[0], MANY), ValueError, "frame_features", "(400, 2)"),
+    ("features of all rows", lambda: framed(lambda frame, rows: frame.targets[0], MANY), ValueError, "frame_features", "(4200, 2)"),
     ("features of all of few rows", lambda: framed(lambda frame, rows: frame.targets[0]), ValueError, "frame_features", "(40, 2)"),
     ("features as a list", lambda: framed(lambda frame, rows: frame.targets[0, rows].tolist()), ValueError, "frame_features", "list"),
     ("features of another library", lambda: framed(lambda frame, rows: torch.tensor(frame.targets[0, rows])), ValueError, "frame_features", "torch"),

@@ -5,6 +5,7 @@ import pytest
 
 import scorecal as sc
 from scorecal._lib.arrays import to_numpy
+from scorecal.coordinates.average import average_frame, moment_sums
 from scorecal.coordinates.whiten import whitening_of
 from scorecal.views.so_far import locations_so_far
 
@@ -103,3 +104,9 @@ def test_spreads_so_far_are_those_of_full_covariances():
     full = locations_so_far(MEAN, SD[:, :, None] ** 2 * np.eye(D), None)
     np.testing.assert_allclose(one[0], full[0])
     np.testing.assert_allclose(one[2], full[2])
+
+
+def test_sums_over_batches_add_up_to_those_of_all_rows():
+    whole, parts = moment_sums(MEAN, SD**2), moment_sums(MEAN[:5], SD[:5] ** 2) + moment_sums(MEAN[5:], SD[5:] ** 2)
+    np.testing.assert_allclose(parts.total, whole.total)
+    np.testing.assert_allclose(average_frame(parts).root, np.sqrt(np.mean(SD**2, axis=0) + np.var(MEAN, axis=0)))

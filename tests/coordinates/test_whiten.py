@@ -266,3 +266,28 @@ def test_fits_do_not_depend_on_units_or_on_other_rows():
         np.testing.assert_allclose(location, np.where(near, 0.0, centre), atol=0.1)
         assert nearly(np.sqrt(covariance[:, :, 0]), np.where(near, 1.0, 2.0**0.5))
         assert not unfitted.any()
+
+
+def test_isotropic_predictions_have_the_roots_of_nearly_isotropic_ones():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(40, 3)) @ np.array([[1.0, 0.8, 0.0], [0.0, 1.0, 0.0], [0.0, 0.3, 0.1]])
+    scale = np.exp(rng.normal(size=40))
+    covariance = scale[:, None, None] ** 2 * (np.eye(3) + 1e-13 * (1.0 - np.eye(3)))
+    found, near = (
+        whitening_of(sc.Gaussian(mean, scale), mean),
+        whitening_of(sc.Gaussian(mean, covariance=covariance), mean),
+    )
+    assert (found.isotropic, near.isotropic) == (True, False)
+    np.testing.assert_allclose(found.root, near.root, atol=1e-10)
+    np.testing.assert_allclose(found.inverse_root, near.inverse_root, atol=1e-9)
+    np.testing.assert_allclose(found.log_spread, np.log(scale), atol=1e-12)
+
+
+def test_log_spreads_are_those_of_determinants():
+    """Also of dimensions in very different units."""
+    gaussian, y = correlated(30, 3)
+    units = np.array([1e-8, 1.0, 1e9])
+    covariance = gaussian.covariance * units[:, None] * units
+    found = whitening_of(sc.Gaussian(gaussian.mean * units, covariance=covariance), y).log_spread
+    expected = np.linalg.slogdet(gaussian.covariance)[1] / 6.0 + np.mean(np.log(units))
+    np.testing.assert_allclose(found, expected, rtol=1e-10)

@@ -1,6 +1,7 @@
 """Linear algebra for which NumPy, torch and JAX have no common function."""
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from array_api_compat import is_jax_array, is_numpy_array, is_torch_array
@@ -18,28 +19,55 @@ def symmetric_root(matrix: Array) -> Array:
     return full_product(vectors * xp.sqrt(xp.maximum(values, 0.0))[..., None, :], vectors.mT)
 
 
-def roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
-    """Symmetric square roots, their inverses, and the mean log-eigenvalues of the roots.
+def roots_and_inverses(matrices: Array) -> tuple[Array, Array]:
+    """Symmetric square roots and their inverses.
 
     Many are factored some at a time: solvers on a GPU refuse, or take memory for, all of a long table at once.
     """
+    roots, inverses = _some_at_a_time(_roots_and_inverses, matrices)
+    return roots, inverses
+
+
+def log_spreads(covariances: Array) -> Array:
+    """Logarithms of the root eigenvalues (n,) of covariances (n, d, d), or variances (n, d), averaged over these."""
+    xp, d = array_namespace(covariances), covariances.shape[-1]
+    if covariances.ndim == 2:
+        return 0.5 * xp.mean(xp.log(covariances), axis=1)
+    sd = xp.sqrt(xp.linalg.diagonal(covariances))
+    correlations = covariances / (sd[:, :, None] * sd[:, None, :])  # so that units do not hide small eigenvalues
+    apart = xp.sum(xp.abs(correlations), axis=(1, 2)) - float(d)
+    logs = xp.mean(xp.log(sd), axis=-1)
+    if d == 1 or not bool(xp.any(apart > 0)):
+        return logs
+    return logs + _some_at_a_time(_mean_log_roots, correlations)[0]
+
+
+def _some_at_a_time(function: Callable[[Array], tuple[Array, ...]], matrices: Array) -> tuple[Array, ...]:
     if matrices.ndim == 2 or matrices.shape[0] <= (at_once := max(1, _FLOATS_AT_ONCE // matrices.shape[-1] ** 2)):
-        return _roots_and_inverses(matrices)
+        return function(matrices)
     starts = range(0, matrices.shape[0], at_once)
-    parts = [_roots_and_inverses(matrices[start : start + at_once, :, :]) for start in starts]
+    parts = [function(matrices[start : start + at_once, :, :]) for start in starts]
     xp = array_namespace(matrices)
-    roots, inverses, logs = (xp.concat(part) for part in zip(*parts, strict=True))
-    return roots, inverses, logs
+    return tuple(xp.concat(part) for part in zip(*parts, strict=True))
 
 
-def _roots_and_inverses(matrices: Array) -> tuple[Array, Array, Array]:
+def _roots_and_inverses(matrices: Array) -> tuple[Array, Array]:
     xp = array_namespace(matrices)
     values, vectors = xp.linalg.eigh(0.5 * (matrices + matrices.mT))
-    # Rounding may make the smallest eigenvalue of a nearly singular covariance negative.
-    values = xp.maximum(values, float(xp.finfo(values.dtype).eps) * values[..., -1:])
-    sd = xp.sqrt(values)[..., None, :]
+    sd = xp.sqrt(_positive(values))[..., None, :]
     roots, inverses = (full_product(scaled, vectors.mT) for scaled in (vectors * sd, vectors / sd))
-    return roots, inverses, 0.5 * xp.mean(xp.log(values), axis=-1)
+    return roots, inverses
+
+
+def _mean_log_roots(matrices: Array) -> tuple[Array]:
+    xp = array_namespace(matrices)
+    return (0.5 * xp.mean(xp.log(_positive(xp.linalg.eigvalsh(matrices))), axis=-1),)
+
+
+def _positive(eigenvalues: Array) -> Array:
+    """Eigenvalues in rising order, of which rounding may have made the smallest negative."""
+    xp = array_namespace(eigenvalues)
+    return xp.maximum(eigenvalues, float(xp.finfo(eigenvalues.dtype).eps) * eigenvalues[..., -1:])
 
 
 def times(matrices: Array, vectors: Array) -> Array:

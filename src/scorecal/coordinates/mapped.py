@@ -52,6 +52,11 @@ class Affine:
     def carry(self, z: Array, scores: Array) -> Array:
         return scores * self.root if self.root.ndim == 1 else full_product(scores, self.root)
 
+    @property
+    def units(self) -> Array:
+        """Diagonal (d,) of the matrix."""
+        return self.root if self.root.ndim == 1 else array_namespace(self.root).linalg.diagonal(self.root)
+
     def inverse_step(self, gap: Array) -> Array:
         """Difference of two z from that of two y."""
         return along(self.inverse_root, gap)

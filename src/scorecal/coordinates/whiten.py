@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, check_finite, full_product, like, to_numpy
-from .._lib.linalg import diagonals, roots_and_inverses, times
+from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
+from .._lib.cached import cached_property
+from .._lib.linalg import diagonals, log_spreads, roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
+from .average import average_frame, moment_sums
 from .identity import Coordinates, Moved, identity
 from .location_spread import location_and_spread
 from .mapped import Affine, in_widest_dtype, map_predictions
@@ -77,10 +79,48 @@ class Whitening:
     location: Array  # (n, d)
     covariance: Array  # (n, d, d)
     frame: Affine
-    root: Array  # symmetric root of the covariance in the frame, and its inverse, (n, d, d)
-    inverse_root: Array
-    log_spread: Array  # (n,)
     unfitted: np.ndarray  # rows whose location and spread could not be fitted, (n,)
+
+    @cached_property
+    def _roots(self) -> tuple[Array, Array]:
+        """Roots of the covariances in the frame and their inverses.
+
+        With symmetric roots, linear maps of the targets rotate all whitened targets alike.
+        """
+        inverse = self.frame.inverse_root
+        if self.diagonal:
+            root = array_namespace(inverse).sqrt(self.covariance) / self.frame.root
+            return root, 1.0 / root
+        if self.isotropic:  # one root for all, in other units
+            variance = self.covariance[:, :1, :1]
+            sd = array_namespace(variance).sqrt(variance)
+            root, inverse = roots_and_inverses(full_product(inverse, inverse.mT))
+            return sd * root, inverse / sd
+        return roots_and_inverses(full_product(inverse, self.covariance, inverse.mT))
+
+    @cached_property
+    def isotropic(self) -> bool:
+        """Whether each covariance is a multiple of the identity."""
+        covariance = self.covariance
+        if self.diagonal:
+            return bool(covariance.shape[1] == 1)
+        unit = like(np.eye(covariance.shape[1]), covariance)
+        return bool(array_namespace(covariance).all(covariance == covariance[:, :1, :1] * unit))
+
+    @cached_property
+    def log_spread(self) -> Array:
+        """Logarithm of the spread, averaged over directions, (n,): in other units of the targets, all are shifted."""
+        return log_spreads(self.covariance)
+
+    @property
+    def root(self) -> Array:
+        """Symmetric roots of the covariances in the frame, (n, d, d)."""
+        return self._roots[0]
+
+    @property
+    def inverse_root(self) -> Array:
+        """Inverses of these roots."""
+        return self._roots[1]
 
     @property
     def sd(self) -> Array:
@@ -119,23 +159,6 @@ class Whitening:
         """
         return (y - self.location) / self.sd, times(self.covariance, scores) / self.sd
 
-    def turn(self) -> Array:
-        """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
-        xp = array_namespace(self.root)
-        steps = full_product(self.inverse_root, self.frame.inverse_root)
-        # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
-        rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
-        sign = xp.sign(xp.linalg.diagonal(triangle))
-        return xp.flip((rotation * sign[:, None, :]).mT, axis=1)
-
-    def axes(self) -> Array:
-        """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
-        xp, (n, d) = array_namespace(self.root), self.location.shape
-        if self.diagonal:
-            return xp.broadcast_to(like(np.eye(d), self.root), (n, d, d))
-        steps = full_product(self.inverse_root, self.frame.inverse_root)
-        return steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
-
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """Predictions in the common frame, for kernels to compare; models are asked in the dtype of `y`."""
         if isinstance(predictions, Gaussian):
@@ -147,48 +170,20 @@ class Whitening:
         return map_predictions(predictions, frame.inverse(y), frame, predictions.dim)
 
 
-def whitening_of(predictions: Predictions, reference: Array) -> Whitening:
-    """Return the whitening; its frame has the mean, spreads and correlation of a draw from a random prediction.
-
-    With the symmetric root of the correlation, units of the dimensions change nothing; with symmetric roots of the
-    covariances in the frame, other linear maps of the targets rotate all whitened targets alike. Where covariances of
-    many dimensions are diagonal, so is the frame, and whitened targets are in units of each dimension.
-    """
-    xp = array_namespace(reference)
+def whitening_of(predictions: Predictions, reference: Array, frame: Affine | None = None) -> Whitening:
+    """Return the whitening, in the given frame or in that of an average one of the predictions."""
     location, covariance, unfitted = location_and_spread(predictions, reference)
-    diagonal = covariance.ndim == 2
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = xp.mean(location, axis=0)
-        spread = location - mean
-        between = xp.mean(spread**2, axis=0) if diagonal else full_product(spread.mT, spread) / location.shape[0]
-        total = xp.mean(covariance, axis=0) + between
-    check_finite(
-        "predictions.moments()",
-        total,
-        "These are covariances of all predictions together. Likely causes: a mean or a standard deviation that stands "
-        "for a missing value, or predictions in extreme units.",
-    )
-    if diagonal:
-        sd = xp.sqrt(total)
-        root = xp.sqrt(covariance) / sd
-        log_spread = xp.mean(xp.log(root), axis=1)
-        return Whitening(location, covariance, Affine(mean, sd, 1.0 / sd), root, 1.0 / root, log_spread, unfitted)
-    sd = xp.sqrt(xp.linalg.diagonal(total))
-    root, inverse, _ = roots_and_inverses(total / (sd[:, None] * sd))
-    frame = Affine(mean, sd[:, None] * root, inverse / sd)
-    inverse = frame.inverse_root
-    root, inverse_root, log_spread = roots_and_inverses(full_product(inverse, covariance, inverse.mT))
-    return Whitening(location, covariance, frame, root, inverse_root, log_spread, unfitted)
+    return Whitening(location, covariance, frame or average_frame(moment_sums(location, covariance)), unfitted)
 
 
-def check_not_beyond_squares(whitened: Array, reference: Array) -> None:
-    """Raise where a whitened target is so far away that its square is infinite."""
+def check_not_beyond_squares(whitened: Array, reference: Array, first: int = 0) -> None:
+    """Raise where a whitened target is so far away that its square is infinite; `first` is the number of its row."""
     xp = array_namespace(whitened)
     beyond = xp.any(~(xp.abs(whitened) < float(xp.finfo(whitened.dtype).max) ** 0.5), axis=(0, 2))
     if bool(xp.any(beyond)):
         row = int(np.argmax(to_numpy(beyond)))
         raise ValueError(
-            f"`y` is too far from the predictions: row {row} is {to_numpy(reference)[row]}, and the square of its "
-            "distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing value, "
-            "or targets in other units than predictions."
+            f"`y` is too far from the predictions: row {first + row} is {to_numpy(reference)[row]}, and the square of "
+            "its distance, in standard deviations, is infinite. Likely causes: a number that stands for a missing "
+            "value, or targets in other units than predictions."
         )

@@ -19,11 +19,13 @@ from ..resampling.signs import Signs
 from ..views.covariates import never_falls
 from .cuts import cuts_of
 from .many_dimensions import features_of_many
+from .region_sums import BinSums, bin_sums
 from .residuals import Residuals
 
 _MOST_LABELS, _LEAST_SHARE, _LEAST_ROWS = 12, 0.1, 100
 _MOST_DIMENSIONS_FOR_PAIRS = 5
 _ROWS_AT_ONCE = 8192  # a multiple of 8, where the signs of a row start on a byte
+_ROUNDING = 1e-6  # of statistics, in standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,24 +112,23 @@ def statistics_of_regions(
     """
     if against_the_rest:
         features = features - np.mean(features, axis=0)
-    found = []
+    weights = []
     for partition in partitions:
-        weights = partition.regions.astype(float)
+        own = partition.regions.astype(float)
         if against_the_rest:
-            weights = weights - weights @ np.bincount(partition.bins, minlength=weights.shape[1])[:, None] / len(
-                features
-            )
-        if labels is None:
-            found.append(_statistics(features, partition.bins, weights, signs))
-        else:
-            found.append(_of_clusters(features, weights[:, partition.bins], labels, signs))
-    return found
+            own = own - own @ np.bincount(partition.bins, minlength=own.shape[1])[:, None] / len(features)
+        weights.append(own)
+    if labels is not None:
+        parts = zip(partitions, weights, strict=True)
+        return [_of_clusters(features, own[:, partition.bins], labels, signs) for partition, own in parts]
+    sums = bin_sums(features, [partition.bins for partition in partitions], signs) if partitions else []
+    return [_of_bins(each, own[:, : len(each.squares)]) for each, own in zip(sums, weights, strict=True)]
 
 
 def adjusted_pvalues(statistics: Sequence[np.ndarray]) -> list[np.ndarray]:
     """P-values of the regions of each partition, adjusted for all regions of all partitions."""
     largest = np.max([np.max(each, axis=0) for each in statistics], axis=0)
-    return [np.mean(largest >= each[:, :1] - 1e-9, axis=1) for each in statistics]
+    return [np.mean(largest >= each[:, :1] - _ROUNDING, axis=1) for each in statistics]
 
 
 def count_of_parts(partitions: Sequence[Partition]) -> int:
@@ -136,30 +137,17 @@ def count_of_parts(partitions: Sequence[Partition]) -> int:
     return sum(len(np.unique(parts, axis=0)) for parts in both)
 
 
-def _statistics(features: np.ndarray, bins: np.ndarray, weights: np.ndarray, signs: Signs) -> np.ndarray:
+def _of_bins(sums: BinSums, weights: np.ndarray) -> np.ndarray:
     """Statistics of features weighted by bins (regions, bins): observed, and with random signs, (regions, 1 + B)."""
-    n, q = features.shape
-    n_bins = weights.shape[1]
-    plain, cubes = (np.zeros((n_bins, q, 1 + signs.n_resamples)) for _ in range(2))
-    placed = signs.on(features)
-    for start in range(0, n, _ROWS_AT_ONCE):
-        rows = slice(start, min(start + _ROWS_AT_ONCE, n))
-        flips = np.concatenate([np.ones((rows.stop - start, 1)), placed(rows)], axis=1)
-        for k in range(n_bins):
-            inside = bins[rows] == k
-            f, e = features[rows][inside], flips[inside]
-            plain[k] += f.T @ e
-            cubes[k] += (f**3).T @ e
-    squares = np.stack([np.sum(features[bins == k] ** 2, axis=0) for k in range(n_bins)])
     found = []
     for weight in weights:
-        total, cube = (np.tensordot(weight**power, part, 1) for power, part in ((1, plain), (3, cubes)))
-        found.append(_largest(total, cube, weight**2 @ squares))
+        total, cube = np.tensordot(weight, sums.plain, 1), np.tensordot(weight**3, sums.cubes, 1)
+        found.append(_largest(total, cube, weight**2 @ sums.squares))
     return np.stack(found)
 
 
 def _of_clusters(features: np.ndarray, weights: np.ndarray, labels: np.ndarray, signs: Signs) -> np.ndarray:
-    """Statistics as in `_statistics`, with the sums over the rows of each cluster as rows; weights are (regions, n)."""
+    """Statistics as of bins, with the sums over the rows of each cluster as rows; weights are (regions, n)."""
     n_clusters = int(labels.max()) + 1
     placed, found = signs.on(features), []
     for weight in weights:

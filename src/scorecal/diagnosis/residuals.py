@@ -50,7 +50,7 @@ class Residuals:
     @cached_property
     def expected_marginal(self) -> np.ndarray:
         """Expected products of `marginal` residuals if calibrated, (n, d, d): for Gaussians, the correlations."""
-        if self.root.ndim == 2:
+        if self.root.ndim == 2 or self.root.strides[0] == 0:  # one unit matrix for all
             return self.expected
         return np.asarray(self.root @ self.expected @ np.swapaxes(self.root, 1, 2))
 
@@ -108,17 +108,18 @@ def _residuals(
     source: str,
     coordinates: str,
 ) -> Residuals:
-    gap, plain, mean, covariance, expected = (part[kept] for part in (gap, plain, mean, covariance, expected))
-    sd = np.sqrt(diagonals(covariance) + np.zeros_like(mean))
-    if covariance.ndim == 2:
-        whitened, plain, claimed = gap / sd, plain / sd, np.ones((len(sd), 1))
-        return Residuals(
-            np.flatnonzero(kept), whitened, whitened, plain, expected, claimed, mean, sd, source, coordinates
-        )
+    if not np.all(kept):
+        gap, plain, mean, covariance, expected = (part[kept] for part in (gap, plain, mean, covariance, expected))
+    rows, variances, many = np.flatnonzero(kept), diagonals(covariance), covariance.ndim == 2
+    sd = np.sqrt(variances + np.zeros_like(mean))
+    marginal = gap / sd
+    if many or np.array_equal(np.sum(np.abs(covariance), axis=2), variances):  # all are diagonal
+        claimed = np.ones((len(sd), 1)) if many else np.broadcast_to(np.eye(sd.shape[1]), covariance.shape)
+        plain = marginal if plain is gap else plain / sd
+        return Residuals(rows, marginal, marginal, plain, expected, claimed, mean, sd, source, coordinates)
     root = symmetric_root(covariance)
     whitened, plain = (np.linalg.solve(root, part[..., None])[..., 0] for part in (gap, plain))
-    claimed = root / sd[:, :, None]
-    return Residuals(np.flatnonzero(kept), gap / sd, whitened, plain, expected, claimed, mean, sd, source, coordinates)
+    return Residuals(rows, marginal, whitened, plain, expected, root / sd[:, :, None], mean, sd, source, coordinates)
 
 
 def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarray:

@@ -39,6 +39,7 @@ from .log_density import LogDensity
 from .mala import MALA
 from .mixture import GaussianMixture
 from .on_host import on_host
+from .part import part_of
 from .pool import Pool
 from .protocol import (
     Predictions,
@@ -117,6 +118,7 @@ __all__ = [
     "held_array",
     "moments_of",
     "on_host",
+    "part_of",
     "prior_of",
     "same_support",
     "spread_of",

@@ -1,63 +1,68 @@
-"""The contribution of each row to a statistic of features: the sum over the rows that it is paired with."""
+"""The contribution of each row to statistics of features: the sum over the rows that it is paired with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from .._lib.arrays import Array, array_namespace, full_product
 from .._lib.linalg import add_by_label
 from .edges import Edges, whole_edges
+from .features import Weights
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Rows that rows are not paired with: those of their own cluster, and near ones across edges.
-
-    `of_cluster` gives the sums of f over the cluster of each row of a block, (rows, q). `pairs` and `signed_pairs` are
-    the sums of f_i f_j over pairs across `edges`, (q,), and with signs, (q, B), each pair counted once.
-    """
-
-    of_cluster: Callable[[slice], Array]
-    edges: Edges | None = None
-    pairs: Array | float = 0.0
-    signed_pairs: Array | float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """Factors of features in a statistic: f + `bent` f^3 is multiplied by `sums`, and f^2 by `scales`, each (q,)."""
+class JointWeights(NamedTuple):
+    """Weights of the features of V statistics side by side, (V, q) with zeros for those of others; constants (V, 1)."""
 
     sums: Array
-    bent: Array
+    cubes: Array  # of the first features alone
     scales: Array
+    constants: Array
 
 
-def contributions_of(
-    function: Callable[[slice], Array],
-    blocks: list[slice],
-    weights: Weights,
-    of_cluster: Callable[[slice], Array] | None,
-    edges: Edges | None,
+def joint_weights(weights: Sequence[Weights], columns: Sequence[slice], n_cubes: int) -> JointWeights:
+    """Return the weights of statistics whose features are in these columns; the first `n_cubes` have some of cubes."""
+    xp = array_namespace(weights[0].sums)
+    n_columns = columns[-1].stop
+
+    def spread(part: Array, own: slice) -> Array:
+        zeros = xp.zeros_like(part[:1])
+        before, after = (xp.broadcast_to(zeros, (number,)) for number in (own.start, n_columns - own.stop))
+        return xp.concat([before, part, after])
+
+    rows = (
+        xp.stack([spread(part, own) for part, own in zip(parts, columns, strict=True)])
+        for parts in list(zip(*weights, strict=True))[:3]
+    )
+    sums, cubes, scales = rows
+    return JointWeights(sums, cubes[:, :n_cubes], scales, xp.stack([each.constant for each in weights])[:, None])
+
+
+def contributions_of(block: Array, weights: JointWeights, totals: Array | None = None) -> Array:
+    """Return the sums over the pairs of each row of a block, (V, rows), of features (rows, q).
+
+    `totals` are the sums of features over the cluster of each row, if rows are in clusters.
+    """
+    own = block if totals is None else totals
+    products, n_cubes = block * own, weights.cubes.shape[1]
+    found = full_product(weights.sums, block.mT) - full_product(weights.scales, products.mT) - weights.constants
+    if not n_cubes:
+        return found
+    return found + full_product(weights.cubes, (products[:, :n_cubes] * own[:, :n_cubes]).mT)
+
+
+def without_near(
+    contributions: Array,
+    edges: Edges,
+    passed: Iterable[tuple[slice, Array]],
+    weights: Sequence[Weights],
+    columns: Sequence[slice],
 ) -> Array:
-    """Return the sums over the pairs of each row, (n,), of features (rows, q) of the blocks."""
-    shares: list[Array] = []
-
-    def passed() -> Iterator[tuple[slice, Array]]:
-        for rows in blocks:
-            block = function(rows)
-            own = block if of_cluster is None else of_cluster(rows)
-            parts = full_product(block + weights.bent * block * own**2, weights.sums)
-            shares.append(parts - full_product(block * own, weights.scales))
-            yield rows, block
-
-    if edges is None:
-        for _ in passed():
-            pass
-        return array_namespace(weights.sums).concat(shares)
-    near = [(across.edges, across.contributions(weights.scales)) for across in whole_edges(edges, passed())]
-    total = array_namespace(weights.sums).concat(shares)[:, None]
-    for some, sides in near:
-        for rows, values in zip((edges.before[some], edges.after[some]), sides, strict=True):
-            total = add_by_label(total, -array_namespace(values).reshape(values, (-1, 1)), rows.ravel())
-    return total[:, 0]
+    """Return the contributions (V, n) less those of near rows across edges, from features (rows, q) of blocks."""
+    xp, total = array_namespace(contributions), contributions.mT
+    for across in whole_edges(edges, passed):
+        near = [across.of(own).contributions(each.scales) for each, own in zip(weights, columns, strict=True)]
+        for side, rows in enumerate((edges.before[across.edges], edges.after[across.edges])):
+            values = xp.stack([xp.reshape(each[side], (-1,)) for each in near], axis=1)
+            total = add_by_label(total, -values, rows.ravel())
+    return total.mT

@@ -36,6 +36,10 @@ class Across:
     before: Array
     after: Array
 
+    def of(self, columns: slice) -> Across:
+        """Return the same of some of the features."""
+        return Across(self.edges, self.before[..., columns], self.after[..., columns])
+
     def sums(self) -> Array:
         """Return the sums of f_i f_j over the near pairs of each edge, (edges, q)."""
         total = found = array_namespace(self.after).zeros_like(self.after[:, 0, :])

@@ -31,7 +31,7 @@ from .options import ComputeOptions
 from .pairing import Pairing
 from .row_statistics import statistics_of_features
 from .signs import Signs, dtype_of_signs
-from .tiles import PairSumJob, Strip, groups_of_strips, sums_of_strip, sums_of_strips
+from .tiles import PairSumJob, Strip, blocks_of, groups_of_strips, sums_of_strip, sums_of_strips
 
 _SMALLEST_GPU_TILE = 256
 _N_TASKS = 64  # for any number of workers: few enough to send back results, and enough to share the work evenly
@@ -130,15 +130,14 @@ def u_statistics(
     pairing = pairing_of(options.estimator, n, options.shared)
     limits = (reference, signs, n_threads, bytes_for(options.memory, reference))
     stacking = None if tile else stacking_of(pairs, pairing, *limits)
-    rows_at_once = tile or (feature_rows(features, *limits) if features else 0)
+    rows_at_once = tile or feature_rows(features, *limits)
     tile = tile or tile_edge(pairs, pairing, *limits)
     if tile % 8:
         raise ValueError(f"`tile` must be a multiple of 8, where the signs of a row start on a byte, but is {tile}.")
     if signs is not None:
         signs.check_rows(pairing.n_clusters)
-    of_features = iter(
-        statistics_of_features(features, reference, signs, options, rows_at_once, n_threads) if features else []
-    )
+    by_rows = statistics_of_features(features, reference, signs, options, rows_at_once, n_threads) if features else []
+    of_features = iter(by_rows)
     job = _job_of_pairs(pairs, pairing, reference, signs, options, tile, stacking)
     of_pairs = iter(_sums_in_memory(job, options, n_threads) if pairs else [])
     total = accumulation_dtype(reference)
@@ -148,7 +147,7 @@ def u_statistics(
         if isinstance(function, Features):
             found.append(next(of_features))
         elif isinstance(function, Extreme):
-            found.append((*_extreme(function, job.blocks, signs), precision))
+            found.append((*_extreme(function, blocks_of(n, rows_at_once), signs, n_threads), precision))
         else:
             sums = next(of_pairs)
             by_block = xp.concat([like(sums.by_block[k], reference, total) for k in sorted(sums.by_block)])
@@ -183,9 +182,12 @@ def _job_of_pairs(
     return replace(job, signs=of_rows.on(reference, dtype))
 
 
-def _extreme(function: Extreme, blocks: list[slice], signs: Signs | None) -> tuple[Array, Array | None, Array, Any]:
+def _extreme(
+    function: Extreme, blocks: list[slice], signs: Signs | None, n_threads: int
+) -> tuple[Array, Array | None, Array, Any]:
     """Statistic, equal draws, and contributions: all of it is due to the row with the largest number."""
-    sizes = [function.function(rows) for rows in blocks]
+    with closing(in_threads(function.function, blocks, n_threads)) as found:
+        sizes = list(found)
     xp = array_namespace(sizes[0])
     every = xp.concat(sizes)
     statistic = function.statistic(xp.max(every))

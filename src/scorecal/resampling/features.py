@@ -24,123 +24,81 @@ clusters that are left out as well are subtracted from it, and in null draws wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
-from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, like
+from .._lib.arrays import Array, array_namespace, device_of, like
 from ..pairwise import Features, Units
-from ..pairwise.sums import times_signs
-from .contributions import LeftOut, Weights, contributions_of
+from .feature_sums import FeatureSums
 from .laws import Law, law_of
 
 _LARGEST_SKEW = 0.3
 _LEAST_SKEW = 1e-4  # less is none: differences would cancel
-_EVERY, _MOST_UNEQUAL = 8, 1e4
 _NUMBERS_AT_ONCE = 2**20  # features times draws that are combined: more need memory, and do not fit a cache
 _ROUNDING = 64.0  # units of the last digit within which draws are taken for equal to the statistic
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureSums:
-    """Sums over rows of f, f^2, f^3, (q,), and of e f, e f^3 for signs e, (q, B); cubes are 0 without `unskewed`.
+class Weights(NamedTuple):
+    """Factors of features in the contributions of rows, (q,), and a constant.
 
-    `unequal` says that some f are so much larger than most that signs in float32 lose what is left where they cancel.
+    That of row i is f.`sums`, plus f F^2.`cubes`, less f F.`scales`, less the `constant`, with F the sum of f over the
+    rows of its cluster.
     """
 
-    plain: Array
-    squares: Array
+    sums: Array
     cubes: Array
-    signed: Array | None
-    signed_cubes: Array | None
-    unequal: bool = False
-
-    def __add__(self, other: FeatureSums) -> FeatureSums:
-        signed = None if self.signed is None else self.signed + other.signed
-        signed_cubes = None if self.signed_cubes is None else self.signed_cubes + other.signed_cubes
-        return FeatureSums(
-            self.plain + other.plain,
-            self.squares + other.squares,
-            self.cubes + other.cubes,
-            signed,
-            signed_cubes,
-            self.unequal or other.unequal,
-        )
+    scales: Array
+    constant: Array
 
 
-def feature_sums(features: Features, rows: slice, flips: Array | None) -> FeatureSums:
-    """Sums over one block of rows, with their signs (rows, B)."""
-    block = features.function(rows)
-    xp, dtype = array_namespace(block), accumulation_dtype(block)
+class UStatistic(NamedTuple):
+    """The statistic (0-d), its null draws (B,), the law of these, and the weights of features in contributions."""
 
-    block = xp.astype(block, dtype, copy=False)
-
-    def signed(values: Array) -> Array | None:
-        return None if flips is None else times_signs(values.mT, flips)
-
-    unequal = flips is not None and flips.dtype != dtype and _are_unequal(block)
-    plain, squares = xp.sum(block, axis=0), xp.sum(block**2, axis=0)
-    if not features.unskewed:
-        return FeatureSums(plain, squares, xp.zeros_like(plain), signed(block), None, unequal)
-    cubes = block**3
-    return FeatureSums(plain, squares, xp.sum(cubes, axis=0), signed(block), signed(cubes), unequal)
-
-
-def _are_unequal(block: Array) -> bool:
-    """Return whether the largest f of a column is far larger than the median of some rows."""
-    xp, sizes = array_namespace(block), abs(block)
-    some = xp.sort(sizes[::_EVERY, :], axis=0)
-    return bool(xp.any(xp.max(sizes, axis=0) > _MOST_UNEQUAL * some[some.shape[0] // 2, :]))
+    observed: Array
+    null: Array | None
+    law: Law | None
+    weights: Weights
 
 
 def u_statistic_of(
     features: Features,
     sums: FeatureSums,
-    blocks: list[slice],
+    n: int,
     n_counted: int,
     precision: float,
-    left_out: LeftOut | None = None,
-) -> tuple[Array, Array | None, Array, Law | None]:
-    """Return the statistic (0-d), its null draws (B,), the contribution of each row (n,), and the law of the draws.
+    pairs: Array | float = 0.0,
+    signed_pairs: Array | float = 0.0,
+) -> UStatistic:
+    """Return the statistic of features from their sums over n rows or, if these are in clusters, over the sums of each.
 
     |sum f|^2 - sum |f|^2 is the sum over pairs i != j; the correction adds `hall_correction` f^3 to f in the first sum.
-    `n_counted` is the number of pairs, each counted twice, and `precision` the machine epsilon of draws. If rows are in
-    clusters, `sums` are those of sums over the rows of each cluster.
+    `n_counted` is the number of pairs, each counted twice, and `precision` the machine epsilon of draws. `pairs` are
+    sums of f_i f_j over pairs that are left out beside those of one cluster, (q,), and `signed_pairs` with signs.
     """
-    n = blocks[-1].stop
     per_row = n_counted / n  # n - 1, if all pairs count
     xp = array_namespace(sums.plain)
     if features.units is not None:
-        return _statistic_in_units(features, features.units, sums.plain, blocks)
+        return _statistic_in_units(features, features.units, sums.plain, n)
     squares, scales = _scales(features, sums.squares, n)
 
     def statistic(plain: Array, cubes: Array, near: Array | float) -> Array:
         bent = plain + hall_correction(plain, cubes, squares[:, None]) * cubes if features.unskewed else plain
         return _combined(features, bent**2 - 2.0 * near, sums.squares[:, None], scales[:, None], n, per_row)
 
-    pairs, edges = (0.0, None) if left_out is None else (left_out.pairs, left_out.edges)
     bent = hall_correction(sums.plain, sums.cubes, squares) if features.unskewed else xp.zeros_like(sums.plain)
-    corrected, chosen = sums.plain + bent * sums.cubes, slice(None)
-    if features.largest:
-        best = int(xp.argmax(_where_any((corrected**2 - 2.0 * pairs) * scales, scales)))
-        chosen = slice(best, best + 1)
-    weights = Weights(*(part[chosen] for part in (corrected * scales, bent, scales)))
-
-    def values(rows: slice) -> Array:
-        return xp.astype(features.function(rows)[:, chosen], squares.dtype, copy=False)
-
-    own = None if left_out is None else partial(_columns_of, left_out.of_cluster, chosen)
-    shares = contributions_of(values, blocks, weights, own, edges) / per_row
+    corrected = sums.plain + bent * sums.cubes if features.unskewed else sums.plain
+    counted = _counted(features, corrected**2 - 2.0 * pairs, scales) / per_row
+    factors = corrected * scales * counted
+    weights = Weights(factors, bent * factors, scales * counted, xp.zeros_like(sums.plain[0]))
     near = pairs if isinstance(pairs, float) else pairs[:, None]
-    observed = statistic(sums.plain[:, None], sums.cubes[:, None], near)[0]
+    cubes = sums.cubes[:, None] if features.unskewed else sums.cubes
+    observed = statistic(sums.plain[:, None], cubes, near)[0]
     if sums.signed is None:
-        return observed, None, shares, None
+        return UStatistic(observed, None, None, weights)
     law = law_of(sums.squares, n, per_row, features.largest)  # signs change no squares: it is that of all draws
-    signed_pairs = 0.0 if left_out is None else left_out.signed_pairs
     parts = [
         statistic(
             sums.signed[:, some],
-            sums.cubes if sums.signed_cubes is None else sums.signed_cubes[:, some],
+            None if sums.signed_cubes is None else sums.signed_cubes[:, some],
             signed_pairs if isinstance(signed_pairs, float) else signed_pairs[..., some],
         )
         for some in _few_draws(sums.signed)
@@ -149,7 +107,7 @@ def u_statistic_of(
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * precision * unit / per_row
-    return observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), shares, law
+    return UStatistic(observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), law, weights)
 
 
 def _few_draws(signed: Array) -> list[slice]:
@@ -159,30 +117,27 @@ def _few_draws(signed: Array) -> list[slice]:
     return [slice(start, min(start + step, n_draws)) for start in range(0, n_draws, step)]
 
 
-def _columns_of(function: Callable[[slice], Array], chosen: slice, rows: slice) -> Array:
-    return function(rows)[:, chosen]
+def _counted(features: Features, squared: Array, scales: Array) -> Array:
+    """1 for the features that count, (q,): all, or the one with the largest of the squared sums in its units."""
+    xp = array_namespace(scales)
+    if not features.largest:
+        return xp.ones_like(scales)
+    best = xp.argmax(_where_any(squared * scales, scales))
+    return xp.astype(xp.arange(scales.shape[0], device=device_of(scales)) == best, scales.dtype)
 
 
-def _statistic_in_units(
-    features: Features, units: Units, plain: Array, blocks: list[slice]
-) -> tuple[Array, None, Array, Law | None]:
-    """Return the statistic, no draws, the contribution of each row, and the law, for features of known units."""
-    n, xp = blocks[-1].stop, array_namespace(plain)
+def _statistic_in_units(features: Features, units: Units, plain: Array, n: int) -> UStatistic:
+    """Return the statistic of features of known units, without draws."""
     units = _where_not_zero(units, plain)
-    _, scales = _scales(features, units.squares, n)
+    xp, (_, scales) = array_namespace(plain), _scales(features, units.squares, n)
     normal = normalised(plain, units)
-    chosen = slice(None)
-    if features.largest:
-        best = int(xp.argmax(normal**2 * scales))
-        chosen = slice(best, best + 1)
-    weights, bent = (normal * scales)[chosen], (normal - plain)[chosen] / n
-    less = xp.sum((units.squares * scales)[chosen]) / n
-    shares = []
-    for rows in blocks:
-        block = xp.astype(features.function(rows)[:, chosen], plain.dtype, copy=False)
-        shares.append((full_product(block + bent, weights) - less) / (n - 1))
+    counted = _counted(features, normal**2, scales) / (n - 1)
+    factors = normal * scales * counted
+    constant = xp.sum(units.squares * scales * counted) / n - xp.sum((normal - plain) / n * factors)
+    none = xp.zeros_like(factors)
     observed = statistic_of_sums(features.largest, plain[:, None], units, n)[0]
-    return observed, None, xp.concat(shares), law_of(units.squares, n, n - 1, features.largest)
+    law = law_of(units.squares, n, n - 1, features.largest)
+    return UStatistic(observed, None, law, Weights(factors, none, none, constant))
 
 
 def statistic_of_sums(largest: bool, plain: Array, units: Units, n: int) -> Array:

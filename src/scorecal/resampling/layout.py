@@ -14,10 +14,11 @@ from .signs import Signs
 
 # NumPy: a tile and its temporaries fit the cache, and products are long enough to be fast. Others: few, large calls.
 _NUMPY_TILE, _OTHER_TILE, _GPU_TILE = 384, 1536, 16384
+_NUMPY_ROWS, _OTHER_ROWS, _GPU_ROWS = 4096, 2**14, 2**16  # of a block of features
 _NUMPY_STACK, _OTHER_STACK, _GPU_STACK = 1024, 8192, 2**16  # rows of the stacks of tiles that one call computes
 _NUMPY_SIGNED, _OTHER_SIGNED, _GPU_SIGNED = 2**17, 2**18, 2**28  # numbers of their products with signs, in the cache
 _MEMORY, _GPU_MEMORY = 256 * 2**20, 6 * 2**30
-_FLOATS_PER_FEATURE = 8  # features of a block, their powers, and what they are computed from
+_FLOATS_PER_FEATURE = 3  # features of a block, their powers, and what they are computed from
 
 
 class Stacking(NamedTuple):
@@ -94,9 +95,9 @@ def _bytes_of_pairs(functions: Sequence[PairFunction], reference: Array, signs: 
 def feature_rows(
     features: Sequence[Features], reference: Array, signs: Signs | None, n_threads: int, memory: int
 ) -> int:
-    """Rows of the blocks in which features are computed, a multiple of 8: fewer where there are many features."""
-    rows = _of_backend(reference, _NUMPY_TILE, _OTHER_TILE, _GPU_TILE)
-    widest = max(int(each.function(slice(0, 1)).shape[1]) for each in features)
+    """Rows of the blocks in which all features are computed, a multiple of 8: fewer where there are many features."""
+    rows = _of_backend(reference, _NUMPY_ROWS, _OTHER_ROWS, _GPU_ROWS)
+    width = sum(int(each.function(slice(0, 1)).shape[1]) for each in features)
     n_resamples = 0 if signs is None else signs.n_resamples
-    per_row = 8 * (_FLOATS_PER_FEATURE * widest + 3 * n_resamples)
+    per_row = 8 * (_FLOATS_PER_FEATURE * max(1, width) + 3 * n_resamples)
     return int(np.clip(memory // (n_threads * per_row), 8, rows)) // 8 * 8

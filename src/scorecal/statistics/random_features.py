@@ -12,6 +12,7 @@ targets less their means under the predictions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -47,10 +48,25 @@ class _Points(NamedTuple):
     reference: Array
 
 
-def low_rank(function: PairFunction, n_frequencies: int, rng: np.random.Generator) -> Features:
+@dataclass(frozen=True, eq=False)
+class SteinRows:
+    """What H of Gaussian kernels is made of, for blocks of rows: in low rank no block needs any other.
+
+    `of_rows` gives the points between which the Gaussian kernel is evaluated, in units of its bandwidths, (rows, p),
+    with the targets in the last columns, and the scores (rows, d). `bandwidth` is that of the targets.
+    """
+
+    of_rows: Callable[[slice], tuple[Array, Array]]
+    n_columns: int
+    bandwidth: Array
+
+
+def low_rank(function: PairFunction | SteinRows, n_frequencies: int, rng: np.random.Generator) -> Features:
     """Return features whose inner products are H, on average over the frequencies."""
 
     def features(part: Any) -> _OfRows:
+        if isinstance(part, SteinRows):
+            return _of_stein_rows(part, rng.standard_normal((part.n_columns, n_frequencies)))
         if isinstance(part, ProductOfPairs | GaussianStein | _WITH_TARGETS):
             return product(_factors(part))
         if isinstance(part, EmbeddingGram | DistanceGram) and part.outer != "linear":
@@ -159,12 +175,27 @@ def _waves(points: list[_Points], own: Any, n_frequencies: int, rng: np.random.G
     scores, slopes = own.scores, frequencies[-1] / own.bandwidth
 
     def features(rows: slice) -> Array:
-        angle = phase(rows)
-        cosine, sine, score = xp.cos(angle)[:, None, :], xp.sin(angle)[:, None, :], scores[rows, :, None]
-        both = xp.concat([score * cosine - slopes * sine, score * sine + slopes * cosine], axis=2)
-        return xp.reshape(both, (rows.stop - rows.start, -1)) * size
+        return _stein_waves(phase(rows), scores[rows, :], slopes, size)
 
     return features
+
+
+def _of_stein_rows(stein: SteinRows, frequencies: np.ndarray) -> _OfRows:
+    def features(rows: slice) -> Array:
+        points, scores = stein.of_rows(rows)
+        w = like(frequencies, points)
+        slopes = w[-scores.shape[1] :, :] / stein.bandwidth  # the targets are the last columns of the points
+        return _stein_waves(full_product(points, w), scores, slopes, frequencies.shape[1] ** -0.5)
+
+    return features
+
+
+def _stein_waves(angle: Array, scores: Array, slopes: Array, size: float) -> Array:
+    """The Stein operator on waves of these phases (rows, R), (rows, d 2R)."""
+    xp = array_namespace(angle)
+    cosine, sine, score = xp.cos(angle)[:, None, :] * size, xp.sin(angle)[:, None, :] * size, scores[:, :, None]
+    both = xp.concat([score * cosine - slopes * sine, score * sine + slopes * cosine], axis=2)
+    return xp.reshape(both, (angle.shape[0], -1))
 
 
 def _both(phase: Array) -> Array:

@@ -100,7 +100,7 @@ def functions_of(column: np.ndarray, clusters: Clusters | None) -> np.ndarray:
         return np.zeros((len(numbers), 0))
     if ordered:  # ranks of a clock say nothing of errors to come, but for how long it will stand still
         ranks = ranks_below(numbers) if never_falls(numbers, series) else ranks_so_far(numbers, series)
-        return legendre_curves(ranks, _ORDERS)
+        return np.asarray(legendre_curves(ranks, _ORDERS))
     curves = legendre_curves(ranks_of(numbers), _ORDERS)
     return np.asarray(curves - np.mean(curves, axis=0))
 

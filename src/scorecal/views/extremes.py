@@ -1,6 +1,7 @@
 """The row that is farthest from its own prediction."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from ..resampling.laws import Law, at_least_one, log_tail
 from ..results import CalibrationResult
 from .frame import ViewFrame
 
+PartOf = Callable[[slice], tuple[ViewFrame, slice]]
 _LOG_10 = math.log(10.0)
 
 
@@ -34,14 +36,15 @@ class Largest:
 
     nearest: bool = False
 
-    def extreme(self, frame: ViewFrame) -> Extreme:
-        """Return the statistic of the targets of the frame."""
+    def extreme(self, frame: ViewFrame, part_of: PartOf | None = None) -> Extreme:
+        """Return the statistic of the targets of the frame; `part_of` gives one of some rows, and their places."""
+        parts: PartOf = part_of or (lambda rows: (frame, rows))
         evidence = evidence_in(frame)
         if self.nearest:
             evidence = replace(evidence, gaussian=True, independent=False)
         known = self.nearest or type(frame.predictions) is Gaussian
         return Extreme(
-            partial(_nearest if self.nearest else _squared, frame),
+            partial(_nearest if self.nearest else _squared, parts),
             partial(_on_device, evidence),
             EvidenceLaw() if known else None,
         )
@@ -105,13 +108,15 @@ def evidence_in(frame: ViewFrame) -> Evidence:
     return Evidence(n, d, type(frame.predictions) is Gaussian, independent)
 
 
-def _squared(frame: ViewFrame, rows: slice) -> Array:
+def _squared(part_of: PartOf, some: slice) -> Array:
+    frame, rows = part_of(some)
     targets = frame.whitened[0][0, rows, :]
     kept = 1.0 if frame.kept is None else frame.kept[rows, 0]
     return array_namespace(targets).sum(targets**2, axis=1) * kept
 
 
-def _nearest(frame: ViewFrame, rows: slice) -> Array:
+def _nearest(part_of: PartOf, some: slice) -> Array:
+    frame, rows = part_of(some)
     mixture: Any = frame.predictions
     xp = array_namespace(frame.targets)
     z = (frame.targets[0, rows, None, :] - mixture.means[rows, ...]) / mixture.scales[rows, ...]

@@ -6,26 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like, to_numpy
+from .._lib.arrays import Array, array_namespace, as_float, full_product, like
 from .._lib.cached import cached_property
-from .._lib.dimensions import N_MIXTURES, are_many, mixtures_of
 from .._lib.linalg import times
 from ..coordinates import Coordinates
 from ..coordinates.locate import locate
+from ..coordinates.location_spread import location_and_spread
 from ..coordinates.mapped import in_widest_dtype
-from ..coordinates.whiten import Whitening, check_not_beyond_squares, whitening_of
-from ..predictions import Predictions
-from ..resampling.clusters import Clusters, rows_before
+from ..coordinates.whiten import Whitening, check_not_beyond_squares
+from ..predictions import Predictions, part_of
+from ..resampling.clusters import Clusters
+from ..resampling.tiles import blocks_of
+from .components import in_components
+from .context import FrameContext, context_sums, few_of
+from .curves import all_curves, curves_of_locations
 from .near_modes import information, valleys
-from .ranks import varying_curves
-from .so_far import locations_so_far, mean_so_far
+from .so_far import errors_before, locations_so_far, mean_so_far, size_so_far, traits_so_far
 
+_ROWS_AT_ONCE = 2**14
 N_NOISE_DRAWS = 16  # of the noise of each target
-_ORDERS = (2, 3, 4)  # of curves; linear functions are among the traits
-_MOST_BEFORE = 2.5  # standard deviations
 _OF_PREDICTIONS = {
-    *("whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions"),
-    *("axes", "turn", "valleys"),
+    *("context", "whitening", "framed", "kept", "location", "traits", "curves", "curves_of_locations", "directions"),
+    *("axes", "turn", "valleys", "_located"),
 }
 _NOISE_SEED = 0  # the same noise for observed and drawn targets, and for any `rng`: it is a part of the statistic
 
@@ -43,6 +45,7 @@ class ViewFrame:
     clusters: Clusters | None = None  # if these say that rows are in time order, traits look back only
     covariates: Mapping[str, Array] = field(default_factory=dict)  # functions of each, (n, t), by name
     grams: dict[str, Any] = field(default_factory=dict)  # of kernels between predictions, by view
+    first: int = 0  # number of the first row, where these are some of many
 
     def redrawn(self, targets: Array, scores: Array) -> "ViewFrame":
         """Return the frame of other targets (S, n, d) of the same predictions, with all that is known of these."""
@@ -50,10 +53,41 @@ class ViewFrame:
         vars(other).update({name: value for name, value in vars(self).items() if name in _OF_PREDICTIONS})
         return other
 
+    def part(self, rows: slice) -> "ViewFrame | None":
+        """Return the frame of some rows, which knows of the others what `context` does; None where that is too little.
+
+        So it is with ordered rows, and where a model answers for all rows at once.
+        """
+        predictions = None if self.ordered else part_of(self.predictions, rows)
+        if predictions is None:
+            return None
+        covariates = {name: functions[rows, ...] for name, functions in self.covariates.items()}
+        targets, scores = self.targets[:, rows, :], self.scores[:, rows, :]
+        given = {"targets": targets, "scores": scores, "reference": self.reference[rows, ...], "covariates": covariates}
+        some = replace(self, predictions=predictions, clusters=None, grams={}, **given)
+        return some.among(self.context, self.first + rows.start)
+
+    def among(self, context: FrameContext, first: int) -> "ViewFrame":
+        """Return the frame as one of some of the rows that the context knows, from number `first` on."""
+        some = replace(self, first=first)
+        vars(some)["context"] = context
+        return some
+
+    @cached_property
+    def context(self) -> FrameContext:
+        """What is known of all predictions together."""
+        fitted = self._located if part_of(self.predictions, slice(0, 1)) is None else None
+        return FrameContext(context_sums(self.predictions, self.targets[0, ...], fitted, self.first), self.rounding)
+
+    @cached_property
+    def _located(self) -> tuple[Array, Array, np.ndarray]:
+        return location_and_spread(self.predictions, self.targets[0, ...])
+
     @cached_property
     def whitening(self) -> Whitening:
         """Locations and spreads of the predictions."""
-        return whitening_of(self.predictions, self.targets[0, ...])
+        location, covariance, unfitted = self._located
+        return Whitening(location, covariance, self.context.average, unfitted)
 
     @cached_property
     def framed(self) -> Predictions:
@@ -64,8 +98,17 @@ class ViewFrame:
     def whitened(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions."""
         targets, scores = self.whitening.whitened(self.targets, self.scores)
-        check_not_beyond_squares(targets, self.reference)
+        check_not_beyond_squares(targets, self.reference, self.first)
         return targets, scores
+
+    @property
+    def residuals(self) -> Array:
+        """Whitened targets (n, d), averaged over draws of noise, made from a block of rows at a time."""
+        xp = array_namespace(self.targets)
+        if "whitened" in vars(self) or self.part(slice(0, 1)) is None:
+            return xp.mean(self.whitened[0], axis=0)
+        parts = map(self.part, blocks_of(self.reference.shape[0], _ROWS_AT_ONCE))
+        return xp.concat([xp.mean(part.whitened[0], axis=0) for part in parts if part is not None])
 
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
@@ -77,7 +120,21 @@ class ViewFrame:
     @cached_property
     def turn(self) -> Array:
         """Rotation of whitened targets to each dimension given those before it, (n, d, d): of one root to another."""
-        return self.whitening.turn()
+        xp, steps = array_namespace(self.targets), self._steps
+        # With Q R = steps in reverse order of the columns, Q' in reverse order of the rows makes them triangular.
+        rotation, triangle = xp.linalg.qr(xp.flip(steps, axis=2))
+        sign = xp.sign(xp.linalg.diagonal(triangle))
+        turn = xp.flip((rotation * sign[:, None, :]).mT, axis=1)
+        return xp.broadcast_to(turn, (self.reference.shape[0], *turn.shape[1:]))
+
+    @property
+    def _steps(self) -> Array:
+        """How whitened targets move with targets, (n, d, d); (1, d, d) where all have the same directions."""
+        inverse = self.whitening.inverse_root
+        if self.whitening.diagonal:
+            return like(np.eye(inverse.shape[1])[None, ...], inverse)
+        some = inverse[:1, ...] if self.whitening.isotropic else inverse
+        return full_product(some, self.whitening.frame.inverse_root)
 
     @cached_property
     def sequential(self) -> tuple[Array, Array]:
@@ -93,14 +150,14 @@ class ViewFrame:
 
         Far from where a prediction lives, features have mean zero by values too rare to occur: signs would not do.
         """
-        unfitted = self.whitening.unfitted
-        if np.all(unfitted):
+        n_fitted = self.context.sums.n_fitted
+        if not n_fitted:
             raise ValueError(
                 "`predictions`: no spread can be fitted to the scores of any of them: nothing is left to judge. "
                 "Likely causes: scores of the wrong sign, a bounded support that was not given, or base points far "
                 "from the predictions. `kccsd_test` needs no spread."
             )
-        return like(~unfitted[:, None], self.targets) if np.any(unfitted) else None
+        return like(~self.whitening.unfitted[:, None], self.targets) if n_fitted < self.context.n else None
 
     @property
     def ordered(self) -> bool:
@@ -113,10 +170,11 @@ class ViewFrame:
 
     @cached_property
     def _so_far(self) -> tuple[Array, Array, Array]:
-        return locations_so_far(self.whitening.location, self.whitening.covariance, self._series)
+        return locations_so_far(self.whitening.location, self.whitening.covariance, self.series)
 
     @property
-    def _series(self) -> np.ndarray | None:
+    def series(self) -> np.ndarray | None:
+        """Which of several time series each row is in; None for one."""
         return None if self.clusters is None else self.clusters.series
 
     @cached_property
@@ -127,115 +185,69 @@ class ViewFrame:
     @cached_property
     def traits(self) -> Array:
         """Locations and centred log spreads, each divided by one root mean square; left out where that is zero."""
-        xp, spread = array_namespace(self.location), self.whitening.log_spread[:, None]
-        spread = spread - (mean_so_far(spread, self._series) if self.ordered else xp.mean(spread))
-        parts = []
-        for part in (self._few(self.location), spread):
-            size = as_float(xp.mean(part**2)) ** 0.5
-            if size > self.rounding:
-                parts.append(part / (self._size_so_far(part) if self.ordered else size))
-        return xp.concat(parts, axis=1) if parts else self.location[:, :0]
-
-    def _few(self, locations: Array) -> Array:
-        """Locations in the frame (n, d), or of many dimensions a few sums of these, (n, N_MIXTURES)."""
-        d = locations.shape[1]
-        return full_product(locations, like(mixtures_of(d, N_MIXTURES), locations)) if are_many(d) else locations
+        spread = self.whitening.log_spread
+        if self.ordered:
+            return traits_so_far(few_of(self.location), spread, self.series, self.rounding)
+        return self.context.traits(few_of(self.location), spread)
 
     @cached_property
     def curves_of_locations(self) -> Array:
         """Legendre polynomials of order 2, 3 and 4 of the ranks by location in each dimension, (n, d, 3).
 
-        Each has mean 0 and mean square 1 over the rows, but those of ordered rows, which look back only; zero where
-        locations do not vary. (n, 0, 3) if none does.
+        Each has mean 0 and mean square 1 over the rows, or a sample of many, but those of ordered rows, which look back
+        only; zero where locations do not vary. (n, 0, 3) if none does.
         """
-        location, frame = self.whitening.location, self.whitening.frame
-        diagonal = frame.root if frame.root.ndim == 1 else array_namespace(location).linalg.diagonal(frame.root)
-        return self._curves((location - frame.mean) / diagonal)
+        return curves_of_locations(self)
 
     @cached_property
     def curves(self) -> Array:
         """Curves of the locations in all dimensions and of the spread that are not zero, (n, t).
 
-        Of many dimensions, curves of a few sums of locations.
+        Of many dimensions, those of a few sums of locations.
         """
-        xp = array_namespace(self.whitening.location)
-        many = are_many(self.reference.shape[1])
-        of_locations = self._curves(self._few(self.location)) if many else self.curves_of_locations
-        every = [of_locations, self._curves(self.whitening.log_spread[:, None])]
-        columns = xp.concat([xp.reshape(each, (self.reference.shape[0], -1)) for each in every], axis=1)
-        varies = np.flatnonzero(to_numpy(xp.any(columns != 0, axis=0)))
-        return xp.take(columns, xp.asarray(varies, device=device_of(columns)), axis=1)
-
-    def _curves(self, values: Array) -> Array:
-        """Curves of each column of (n, q), (n, q, 3); (n, 0, 3) if no column varies by more than rounding."""
-        columns = to_numpy(values).astype(np.float64)
-        found = varying_curves(columns, _ORDERS, self.rounding, so_far=self.ordered, series=self._series)
-        return like(found, self.targets)
-
-    def _size_so_far(self, part: Array) -> Array:
-        """Root mean square of the rows up to each row, (n, 1); 1 where there is nothing but rounding yet."""
-        xp = array_namespace(part)
-        size = xp.sqrt(mean_so_far(xp.mean(part**2, axis=1, keepdims=True), self._series))
-        return xp.where(size > self.rounding, size, xp.ones_like(size))
+        return all_curves(self)
 
     @property
     def alike(self) -> bool:
         """Whether all predictions are in the same place."""
+        if not self.ordered:
+            return self.context.alike
         xp = array_namespace(self.location)
         return as_float(xp.max(xp.abs(self.location))) <= self.rounding
 
     @cached_property
     def directions(self) -> dict[str, Array]:
         """Locations less their mean, (n, d), where a step along them is a step of the location itself."""
-        xp = array_namespace(self.location)
-        if self.ordered:
-            gap, _, sd = self._so_far
-            return {
-                "whitened": self.whitening.inverse_step(gap) / self._size_so_far(self.location),
-                "marginal": gap / sd,
-            }
-        gap = self.whitening.location - self.whitening.frame.mean
-        return {
-            "whitened": times(self.whitening.inverse_root, self.location),
-            "marginal": gap / xp.sqrt(xp.mean(gap**2 + self.whitening.sd**2, axis=0)),
-        }
+        if not self.ordered:
+            return self.context.directions(self.whitening)
+        gap, _, sd = self._so_far
+        along = self.whitening.inverse_step(gap)
+        return {"whitened": along / size_so_far(self.location, self.series, self.rounding), "marginal": gap / sd}
 
     @cached_property
     def axes(self) -> Array:
         """Directions of length 1 in which whitened targets move as one dimension does alone, (n, d, d), by column."""
-        return self.whitening.axes()
+        xp, steps = array_namespace(self.targets), self._steps
+        axes = steps / xp.sqrt(xp.sum(steps**2, axis=1, keepdims=True))
+        return xp.broadcast_to(axes, (self.reference.shape[0], *axes.shape[1:]))
 
     @cached_property
     def errors_before(self) -> Array:
-        """Targets, in units of their predictions, of the rows observed last before each row of ordered ones, (n, d).
-
-        Far ones count as less far, so that none decides alone; 0 where there is no such row.
-        """
+        """Targets, in units of their predictions, of the rows observed last before each row of ordered ones, (n, d)."""
         assert self.clusters is not None
-        before = rows_before(self.clusters, self.reference.shape[0])
-        errors = array_namespace(self.targets).mean(self.marginal[0], axis=0)
-        xp = array_namespace(errors)
-        found = xp.take(errors, xp.asarray(np.maximum(before, 0), device=device_of(errors)), axis=0)
-        return xp.clip(found, -_MOST_BEFORE, _MOST_BEFORE) * like((before >= 0)[:, None], errors)
+        return errors_before(array_namespace(self.targets).mean(self.marginal[0], axis=0), self.clusters)
 
     @cached_property
     def sizes_before(self) -> Array:
         """Mean squares of the `errors_before`, less those of the rows so far, (n, 1)."""
-        xp = array_namespace(self.errors_before)
-        squares = xp.mean(self.errors_before**2, axis=1, keepdims=True)
-        return squares - mean_so_far(squares, self._series)
+        squares = array_namespace(self.targets).mean(self.errors_before**2, axis=1, keepdims=True)
+        return squares - mean_so_far(squares, self.series)
 
     @cached_property
     def component(self) -> tuple[Array, Array, Array]:
-        """Targets of a mixture in units of each of its K Gaussians, scores (K, n, d), and shares (K, n, 1).
-
-        Features averaged by the shares r_k are those of one test function, the sum of r_k scale_k phi(z_k).
-        """
-        mixture: Any = self.predictions
-        y = self.targets[0, ...]
-        xp = array_namespace(y)
-        z = xp.permute_dims((y[:, None, :] - mixture.means) / mixture.scales, (1, 0, 2))
-        return z, -z, xp.permute_dims(mixture.shares(y), (1, 0))[..., None]
+        """Targets and scores in units of each of the K components of a mixture, (K, n, d), and shares (K, n, 1)."""
+        z, scores, shares = in_components(self.predictions, self.targets[:1, ...])
+        return z[0, ...], scores[0, ...], shares[0, ...]
 
     @cached_property
     def surplus(self) -> Array:
@@ -261,23 +273,6 @@ class ViewFrame:
         shares = array_namespace(targets).ones_like(targets[:, :, :1]) / targets.shape[0]
         kept = None if coordinates == "natural" else self.kept
         return targets, scores, shares if kept is None else shares * kept
-
-    def stacked_at(self, coordinates: str, size: int) -> tuple[Array, Array, Array]:
-        """As `at`, for `size` drawn data sets whose targets are (size * S, n, d): each part is (size, S, n, ...)."""
-        xp = array_namespace(self.targets)
-        if coordinates == "component":
-            mixture: Any = self.predictions
-            z = (self.targets[:, :, None, :] - mixture.means) / mixture.scales
-            z, shares = (xp.permute_dims(each, (0, 2, 1, 3)) for each in (z, mixture.shares(self.targets)[..., None]))
-            return z, -z, shares
-        targets, scores, shares = (xp.reshape(part, (size, -1, *part.shape[1:])) for part in self.at(coordinates))
-        return targets, scores, size * shares
-
-    @cached_property
-    def stacked_surplus(self) -> Array:
-        """As `surplus`, for drawn data sets, (size, n, K)."""
-        mixture: Any = self.predictions
-        return mixture.shares(self.targets) - mixture.weights
 
 
 def noise_source() -> np.random.Generator:

@@ -12,12 +12,12 @@ from .._lib.arrays import array_namespace
 from ..coordinates import Coordinates
 from ..resampling import ComputeOptions, RandomSigns
 from ..resampling.automatic import can_draw_largest, draws_per_resample, most_rows, pairs_by_signs, raise_of_signs
-from ..resampling.estimators import Complete
+from ..resampling.estimators import Complete, LowRank
 from ..resampling.laws import Law
 from ..resampling.nulls import Simulate
 from ..results import CalibrationResult, ViewResult
 from .combine import Combined, Draws, combine
-from .evaluate import Averaged, OwnFeatures, evaluate
+from .evaluate import Averaged, evaluate
 from .extremes import EvidenceLaw, Largest, by_law
 from .frame import ViewFrame
 from .redraw import ViewRedraw, stacks
@@ -76,10 +76,13 @@ def judge(
     What is `for_words` has its size in standard errors of the data, whatever its p-value.
     """
     n, d = subject.frames[0.0].reference.shape
-    shared: dict[Any, OwnFeatures] = {}
+    shared: dict[Any, Any] = {}
     parts = []
     for own_options, own_views in _by_null(subject, views, options):
-        found = [(view, evaluate(view, subject.frames[view.noise], rng, shared)) for view in own_views]
+        low_rank = isinstance(own_options.estimator, LowRank) and not isinstance(own_options.null, Simulate)
+        found = [
+            (view, evaluate(view, subject.frames[view.noise], rng, shared, low_rank=low_rank)) for view in own_views
+        ]
         parts.append((own_options, [(view, each) for view, each in found if each is not None]))
     used = [view for _, found in parts for view, _ in found]
     if not used:

@@ -4,20 +4,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_MOST_KNOTS = 10**5  # of many rows, ranks are those among a subset: features stay sums over rows
-_SEED = 0
+from .._lib.arrays import Array, array_namespace
+from .sample import sample_of
+
 _BLOCK = 1000
-_ROUNDING = 1e-6  # curves with a mean square of less do not vary
 
 
 def ranks_of(values: np.ndarray) -> np.ndarray:
-    """Return ranks between 0 and 1, among all values or a random subset of many; ties share one."""
-    knots = values
-    if len(values) > _MOST_KNOTS:
-        knots = np.random.default_rng(_SEED).choice(values, _MOST_KNOTS, replace=False)
-    knots = np.sort(knots)
-    below, up_to = (np.searchsorted(knots, values, side) for side in ("left", "right"))
-    return np.asarray((below + up_to) / (2.0 * len(knots)))
+    """Return ranks (n,) between 0 and 1, among all values or a random subset of many; ties share one."""
+    knots = np.sort(sample_of(values[:, None]).values[:, 0])  # of many rows: features stay sums over rows
+    return np.asarray(ranks_among(knots[None, :], values[:, None])[:, 0])
+
+
+def ranks_among(knots: Array, values: Array) -> Array:
+    """Return ranks (n, q), between 0 and 1, of the columns of values (n, q) among the sorted rows of knots (q, k)."""
+    xp, k = array_namespace(values), knots.shape[1]
+
+    def rank(column: int) -> Array:
+        among = knots[column, :]
+        numbers = xp.astype(values[:, column], values.dtype, copy=True)  # torch wants them next to each other
+        below = xp.searchsorted(among, numbers, side="left")
+        up_to = below
+        if bool(xp.any(xp.take(among, xp.minimum(below, xp.full_like(below, k - 1))) == numbers)):
+            up_to = xp.searchsorted(among, numbers, side="right")
+        real = values.dtype if xp.isdtype(values.dtype, "real floating") else xp.float64
+        return xp.astype(below + up_to, real) / (2.0 * k)
+
+    return xp.stack([rank(column) for column in range(values.shape[1])], axis=1)
 
 
 def ranks_below(values: np.ndarray) -> np.ndarray:
@@ -51,29 +64,10 @@ def _ranks_so_far(values: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def legendre_curves(ranks: np.ndarray, orders: Sequence[int]) -> np.ndarray:
-    """Return normalised Legendre polynomials of these orders of ranks in (0, 1), (n, orders)."""
-    from numpy.polynomial import legendre
-
-    chosen = np.asarray(orders)
-    return np.asarray(legendre.legvander(2.0 * ranks - 1.0, max(orders))[:, chosen] * np.sqrt(2.0 * chosen + 1.0))
-
-
-def varying_curves(
-    columns: np.ndarray, orders: Sequence[int], rounding: float, *, so_far: bool, series: np.ndarray | None
-) -> np.ndarray:
-    """Return curves of the ranks of each column (n, q), (n, q, orders), zero where it varies by no more than rounding.
-
-    (n, 0, orders) if none varies more. Each has mean 0 and mean square 1 over the rows, unless ranks are those so far.
-    """
-    varies = np.max(np.abs(columns - columns[:1]), axis=0) > rounding
-    found = np.zeros((*columns.shape, len(orders)))
-    for k in np.flatnonzero(varies):
-        ranks = ranks_so_far(columns[:, k], series) if so_far else ranks_of(columns[:, k])
-        curves = legendre_curves(ranks, orders)
-        if not so_far:  # with ties, ranks are not uniform
-            curves = curves - np.mean(curves, axis=0)
-            size = np.sqrt(np.mean(curves**2, axis=0))
-            curves = np.where(size > _ROUNDING, curves / np.maximum(size, _ROUNDING), 0.0)
-        found[:, k] = curves
-    return found if np.any(varies) else found[:, :0]
+def legendre_curves(ranks: Array, orders: Sequence[int]) -> Array:
+    """Return normalised Legendre polynomials of these orders, 1 or more, of ranks (...) in (0, 1), (..., orders)."""
+    x = 2.0 * ranks - 1.0
+    found = [1.0 + 0.0 * x, x]
+    for k in range(1, max(orders)):  # Bonnet's recurrence
+        found.append(((2.0 * k + 1.0) * x * found[k] - k * found[k - 1]) / (k + 1.0))
+    return array_namespace(ranks).stack([(2.0 * k + 1.0) ** 0.5 * found[k] for k in orders], axis=-1)

@@ -26,6 +26,7 @@ from ..predictions import Noised, drawn_targets
 from ..resampling.features import statistic_of_sums
 from ..results import check_overflow
 from ..statistics import stein_features
+from .components import in_components
 from .dense_pairs import DensePairs, dense_pairs, is_dense
 from .evaluate import evaluate
 from .extremes import Largest
@@ -142,14 +143,24 @@ class Stack:
     def _evaluate(self, view: View) -> Array:
         frame = self.frames[view.noise]
         if isinstance(view.target_kernel, Shares):
-            return view.target_kernel.used(frame, frame.stacked_surplus)
+            mixture: Any = frame.predictions
+            return view.target_kernel.used(frame, mixture.shares(frame.targets) - mixture.weights)
         if isinstance(view.target_kernel, Summaries | NearModes):
             return view.target_kernel.of_stack(frame)
-        targets, scores, shares = frame.stacked_at(view.coordinates, self.size)
+        targets, scores, shares = _stacked_at(frame, view.coordinates, self.size)
         xp = array_namespace(targets)
         points, slopes = (xp.reshape(part, (-1, part.shape[-1])) for part in (targets, scores))
         found = stein_features(view.target_kernel, points, slopes, f"view {view.name!r}")
         return xp.sum(xp.reshape(found, (*targets.shape[:-1], -1)) * shares, axis=1)
+
+
+def _stacked_at(frame: ViewFrame, coordinates: str, size: int) -> tuple[Array, Array, Array]:
+    """As `frame.at`, for `size` drawn data sets whose targets are (size * S, n, d): each part is (size, S, n, ...)."""
+    if coordinates == "component":
+        return in_components(frame.predictions, frame.targets)
+    xp = array_namespace(frame.targets)
+    targets, scores, shares = (xp.reshape(part, (size, -1, *part.shape[1:])) for part in frame.at(coordinates))
+    return targets, scores, size * shares
 
 
 def stacks(view: View) -> bool:

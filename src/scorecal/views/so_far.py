@@ -4,10 +4,16 @@ What a view multiplies features by must be known when a forecast is made. In a r
 predicted locations depends on errors still to come: features times the distance from that mean do not have mean zero.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, device_of, like
+from .._lib.arrays import Array, array_namespace, as_float, device_of, like, to_numpy
 from .._lib.linalg import roots_and_inverses, times
+from ..resampling.clusters import Clusters, rows_before
+from .ranks import legendre_curves, ranks_so_far
+
+_MOST_BEFORE = 2.5  # standard deviations
 
 
 def mean_so_far(values: Array, series: np.ndarray | None) -> Array:
@@ -42,9 +48,44 @@ def locations_so_far(location: Array, covariance: Array, series: np.ndarray | No
         return location - mean, (location - mean) / sd, sd
     total = within + mean_so_far(_outer(location), series) - _outer(mean)
     sd = xp.sqrt(xp.maximum(xp.linalg.diagonal(total), xp.linalg.diagonal(within)))
-    _, inverse, _ = roots_and_inverses(total / _outer(sd))
+    _, inverse = roots_and_inverses(total / _outer(sd))
     gap = location - mean
     return gap, times(inverse, gap / sd), sd
+
+
+def size_so_far(part: Array, series: np.ndarray | None, rounding: float) -> Array:
+    """Root mean square of the rows up to each row, (n, 1); 1 where there is nothing but rounding yet."""
+    xp = array_namespace(part)
+    size = xp.sqrt(mean_so_far(xp.mean(part**2, axis=1, keepdims=True), series))
+    return xp.where(size > rounding, size, xp.ones_like(size))
+
+
+def traits_so_far(location: Array, log_spread: Array, series: np.ndarray | None, rounding: float) -> Array:
+    """Locations and centred log spreads, each over its root mean square so far; left out where they do not vary."""
+    xp, spread = array_namespace(location), log_spread[:, None]
+    parts = (location, spread - mean_so_far(spread, series))
+    kept = [part for part in parts if as_float(xp.mean(part**2)) ** 0.5 > rounding]
+    found = [part / size_so_far(part, series, rounding) for part in kept]
+    return xp.concat(found, axis=1) if found else location[:, :0]
+
+
+def curves_so_far(values: Array, orders: Sequence[int], series: np.ndarray | None, rounding: float) -> Array:
+    """Legendre polynomials (n, q, orders) of ranks so far of columns (n, q); zero where one does not vary."""
+    columns = to_numpy(values).astype(np.float64)
+    found = np.zeros((*columns.shape, len(orders)))
+    for k in np.flatnonzero(np.max(np.abs(columns - columns[:1]), axis=0) > rounding):
+        found[:, k] = legendre_curves(ranks_so_far(columns[:, k], series), orders)
+    return like(found, values)
+
+
+def errors_before(errors: Array, clusters: Clusters) -> Array:
+    """Errors (n, d) of the row observed last before each row, 0 where there is none.
+
+    Far ones count as less far, so that none decides alone.
+    """
+    xp, before = array_namespace(errors), rows_before(clusters, errors.shape[0])
+    found = xp.take(errors, xp.asarray(np.maximum(before, 0), device=device_of(errors)), axis=0)
+    return xp.clip(found, -_MOST_BEFORE, _MOST_BEFORE) * like((before >= 0)[:, None], errors)
 
 
 def _outer(vectors: Array) -> Array:

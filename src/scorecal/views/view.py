@@ -70,9 +70,8 @@ class Shares:
 
     def used(self, frame: ViewFrame, surplus: Array) -> Array:
         """The surplus (..., K) of each component over its weight, 0 for those that are left out."""
-        weights: Array = frame.predictions.weights  # type: ignore[attr-defined]
-        xp = array_namespace(weights)
-        return surplus * xp.astype(xp.sum(weights * (1.0 - weights), axis=0) >= self.least, surplus.dtype)
+        variances: Any = frame.context.sums.shares
+        return surplus * array_namespace(surplus).astype(variances >= self.least, surplus.dtype)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Known:
         if np.ptp(values) <= _ALIKE * np.max(np.abs(values)):
             return np.zeros((len(values), 0))
         if self.ordered and self.clusters is not None:
-            return legendre_curves(ranks_so_far(values, self.clusters.series), _ORDERS)
+            return np.asarray(legendre_curves(ranks_so_far(values, self.clusters.series), _ORDERS))
         found = legendre_curves(ranks_of(values), _ORDERS)
         return np.asarray(found - np.mean(found, axis=0))
 
