@@ -29,8 +29,10 @@ def roots_and_inverses(matrices: Array) -> tuple[Array, Array]:
 
 
 def log_spreads(covariances: Array) -> Array:
-    """Logarithms of the root eigenvalues (n,) of covariances (n, d, d), averaged over these."""
+    """Logarithms of the root eigenvalues (n,) of covariances (n, d, d), or variances (n, d), averaged over these."""
     xp, d = array_namespace(covariances), covariances.shape[-1]
+    if covariances.ndim == 2:
+        return 0.5 * xp.mean(xp.log(covariances), axis=1)
     sd = xp.sqrt(xp.linalg.diagonal(covariances))
     correlations = covariances / (sd[:, :, None] * sd[:, None, :])  # so that units do not hide small eigenvalues
     apart = xp.sum(xp.abs(correlations), axis=(1, 2)) - float(d)
@@ -69,11 +71,31 @@ def _positive(eigenvalues: Array) -> Array:
 
 
 def times(matrices: Array, vectors: Array) -> Array:
-    """Multiply each matrix (..., d, d) by its vector (..., d), or (n, d, d) by several of each row, (S, n, d)."""
+    """Multiply each matrix (..., d, d) by its vector (..., d), or (n, d, d) by several of each row, (S, n, d).
+
+    Diagonal matrices of several rows are (n, d), or (n, 1) where their entries are equal.
+    """
+    if matrices.ndim == 2 and vectors.ndim > 1:
+        return matrices * vectors
     if matrices.ndim == vectors.ndim == 3:
         xp = array_namespace(vectors)
         return xp.permute_dims(full_product(xp.permute_dims(vectors, (1, 0, 2)), matrices.mT), (1, 0, 2))
     return full_product(matrices, vectors[..., None])[..., 0]
+
+
+def transposed(matrices: Array) -> Array:
+    """Transpose each matrix (n, d, d); diagonal ones, (n, d) or (n, 1), are their own transposes."""
+    return matrices if matrices.ndim == 2 else matrices.mT
+
+
+def diagonals(matrices: Array) -> Array:
+    """Return the diagonal of each matrix (n, d, d); of diagonal ones, (n, d) or (n, 1), what they are."""
+    return matrices if matrices.ndim == 2 else array_namespace(matrices).linalg.diagonal(matrices)
+
+
+def along(matrix: Array, vectors: Array) -> Array:
+    """Multiply vectors (..., d) by one matrix (d, d), or by a diagonal one, (d,)."""
+    return vectors * matrix if matrix.ndim == 1 else full_product(vectors, matrix.mT)
 
 
 def add_by_label(totals: Array, rows: Array, labels: np.ndarray) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, ignore_overflow, to_numpy
+from .._lib.linalg import diagonals
 from ..coordinates.location_spread import known_moments
 from ..predictions import Categorical, HasComponents, HasMoments, as_rows
 
@@ -123,7 +124,7 @@ def _location_and_sd(predictions: Any, y: Any) -> tuple[Array, tuple[np.ndarray,
         location = np.sum(weights * means, axis=1)
         sd = np.sqrt(np.sum(weights * (variances + (means - location[:, None, :]) ** 2), axis=1))
     elif isinstance(predictions, HasMoments) and (known := known_moments(predictions, given)) is not None:
-        location, sd = _host(known[0]), np.sqrt(np.einsum("naa->na", _host(known[1])))
+        location, sd = _host(known[0]), np.sqrt(diagonals(_host(known[1])))
     else:
         return given, None
     shape = tuple(given.shape)  # of many targets, of which there may be one prediction

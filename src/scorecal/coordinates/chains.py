@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, detach, device_of, full_product, ignore_overflow, like, to_numpy
-from .._lib.linalg import times
+from .._lib.linalg import times, transposed
 from ..predictions import HasDensity, Noised, Predictions, Samplable, Scores
 from .whiten import Whitening
 
@@ -39,7 +39,7 @@ class Chains:
 
     predictions: Predictions  # on all of R^d
     location: Array  # (n, d)
-    root: Array  # (n, d, d), of the spread of each prediction
+    root: Array  # (n, d, d), or of many dimensions (n, d), of the spread of each prediction
     origin: Array  # (1, n, d), in units of the predictions
 
     @property
@@ -82,7 +82,7 @@ class Chains:
         y = self._targets(z)
         if isinstance(self.predictions, HasDensity):
             return detach(self.predictions.log_prob(y))[..., None]
-        return times(self.root.mT, detach(self.predictions.score(y)))
+        return times(transposed(self.root), detach(self.predictions.score(y)))
 
     def _log_ratio(self, z: Array, new: Array, known: Array, new_known: Array) -> Array:
         """Log-density at `new` less that at `z`, (S, n): the integral of the score along the line between them.
@@ -103,7 +103,7 @@ class Chains:
 
 def chains_from(predictions: Predictions, whitening: Whitening, targets: Array, rng: np.random.Generator) -> Chains:
     """Return chains from the origin to which the targets (n, d) lead back."""
-    root = full_product(whitening.frame.root, whitening.root)
+    root = whitening.sd if whitening.diagonal else full_product(whitening.frame.root, whitening.root)
     z = whitening.whitened(targets, targets)[0]
     start = Chains(predictions, whitening.location, root, z[None, ...])
     return Chains(predictions, whitening.location, root, start.moved(start.origin, reversed(_STEPS), rng))

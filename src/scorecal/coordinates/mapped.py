@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, full_product, has_values
+from .._lib.linalg import along
 from ..predictions import (
     Box,
     HasMoments,
@@ -33,7 +34,7 @@ class Bijection(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """Affine map y = mean + root z, with the matrix `root` (d, d) and its inverse."""
+    """Affine map y = mean + root z, with the matrix `root` (d, d), or a diagonal one (d,), and its inverse."""
 
     mean: Array
     root: Array
@@ -43,13 +44,26 @@ class Affine:
         return "Affine"
 
     def inverse(self, y: Array) -> Array:
-        return full_product(y - self.mean, self.inverse_root.mT)
+        return self.inverse_step(y - self.mean)
 
     def forward(self, z: Array) -> Array:
-        return self.mean + full_product(z, self.root.mT)
+        return self.mean + self.forward_step(z)
 
     def carry(self, z: Array, scores: Array) -> Array:
-        return full_product(scores, self.root)
+        return scores * self.root if self.root.ndim == 1 else full_product(scores, self.root)
+
+    @property
+    def units(self) -> Array:
+        """Diagonal (d,) of the matrix."""
+        return self.root if self.root.ndim == 1 else array_namespace(self.root).linalg.diagonal(self.root)
+
+    def inverse_step(self, gap: Array) -> Array:
+        """Difference of two z from that of two y."""
+        return along(self.inverse_root, gap)
+
+    def forward_step(self, gap: Array) -> Array:
+        """Difference of two y from that of two z."""
+        return along(self.root, gap)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import as_arrays, check_finite, to_numpy
+from .._lib.linalg import diagonals
 from .._lib.warn import warn_user
-from ..predictions import HasCdf, Rankable
+from ..predictions import HasCdf, Rankable, moments_of
 from ..predictions.normal_scores import as_gaussian, normal_quantiles
 from .locate import noise_stream
 
@@ -85,14 +86,14 @@ def cdf_bounds_of(predictions: HasCdf, y: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def _centres(predictions: HasCdf) -> tuple[np.ndarray, np.ndarray]:
     """Return means and standard deviations (n, dim), checked."""
-    mean, covariance = (to_numpy(part).astype(np.float64) for part in predictions.moments())
+    mean, covariance = (to_numpy(part).astype(np.float64) for part in moments_of(predictions))
     n, d = predictions.n, predictions.dim
-    if mean.shape != (n, d) or covariance.shape != (n, d, d):
+    if mean.shape != (n, d) or covariance.shape not in {(n, d, d), (n, d)}:
         raise ValueError(
             "`predictions.moments()` must return means (n, d) and covariances (n, d, d), but gave shapes "
             f"{mean.shape} and {covariance.shape} for n = {n}, d = {d}."
         )
-    variances = np.einsum("nkk->nk", covariance)
+    variances = diagonals(covariance)
     for name, part in (("means", mean), ("variances", variances)):
         check_finite(f"predictions.moments(): {name}", part)
     if np.any(variances < 0):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, check_finite, has_values, like
+from .._lib.linalg import diagonals
 from ..predictions import (
     Gaussian,
     GaussianMixture,
@@ -13,6 +14,7 @@ from ..predictions import (
     Predictions,
     Samplable,
     draw_samples,
+    moments_of,
     prior_of,
 )
 from .identity import Coordinates, Moved, identity
@@ -75,9 +77,7 @@ class _Standardised:
         if isinstance(unbounded, Gaussian | GaussianMixture):
             moved = _in_closed_form(unbounded, mean, sd)
         else:
-            identity_matrix = like(np.eye(unbounded.dim), targets)
-            affine = Affine(mean, identity_matrix * sd, identity_matrix / sd)
-            moved = map_predictions(unbounded, z, affine, unbounded.dim)
+            moved = map_predictions(unbounded, z, Affine(mean, sd, 1.0 / sd), unbounded.dim)
         return moved, z, sd * scores
 
 
@@ -90,9 +90,9 @@ def _moments(predictions: Predictions, reference: Array, by: str) -> tuple[Array
             raise TypeError(f'`standardise("prior")` needs predictions that carry a `prior`; {predictions!r} do not.')
     xp = array_namespace(reference)
     if isinstance(judges, HasMoments):
-        means, covariances = (like(part, reference) for part in judges.moments())
+        means, covariances = (like(part, reference) for part in moments_of(judges))
         mean = xp.mean(means, axis=0)
-        variance = xp.mean(xp.linalg.diagonal(covariances) + (means - mean) ** 2, axis=0)
+        variance = xp.mean(diagonals(covariances) + (means - mean) ** 2, axis=0)
     elif not isinstance(predictions if by == "predictions" else judges, Samplable):
         raise TypeError(
             f"`standardise` found no moments of {judges!r}, which cannot be sampled. If they carry a prior, use "

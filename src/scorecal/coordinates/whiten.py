@@ -10,7 +10,7 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
 from .._lib.cached import cached_property
-from .._lib.linalg import log_spreads, roots_and_inverses, times
+from .._lib.linalg import diagonals, log_spreads, roots_and_inverses, times
 from ..predictions import Gaussian, Predictions
 from .average import average_frame, moment_sums
 from .identity import Coordinates, Moved, identity
@@ -71,7 +71,10 @@ class _Whitened:
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """Location and spread of each of n predictions, in units of the targets and in a common frame."""
+    """Location and spread of each of n predictions, in units of the targets and in a common frame.
+
+    Of many dimensions, matrices that are diagonal hold nothing else: covariances are (n, d) or (n, 1), roots (n, d).
+    """
 
     location: Array  # (n, d)
     covariance: Array  # (n, d, d)
@@ -85,6 +88,9 @@ class Whitening:
         With symmetric roots, linear maps of the targets rotate all whitened targets alike.
         """
         inverse = self.frame.inverse_root
+        if self.diagonal:
+            root = array_namespace(inverse).sqrt(self.covariance) / self.frame.root
+            return root, 1.0 / root
         if self.isotropic:  # one root for all, in other units
             variance = self.covariance[:, :1, :1]
             sd = array_namespace(variance).sqrt(variance)
@@ -96,6 +102,8 @@ class Whitening:
     def isotropic(self) -> bool:
         """Whether each covariance is a multiple of the identity."""
         covariance = self.covariance
+        if self.diagonal:
+            return bool(covariance.shape[1] == 1)
         unit = like(np.eye(covariance.shape[1]), covariance)
         return bool(array_namespace(covariance).all(covariance == covariance[:, :1, :1] * unit))
 
@@ -118,12 +126,30 @@ class Whitening:
     def sd(self) -> Array:
         """Standard deviations (n, d)."""
         xp = array_namespace(self.covariance)
-        return xp.sqrt(xp.linalg.diagonal(self.covariance))
+        return xp.sqrt(diagonals(self.covariance) + xp.zeros_like(self.location))
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether dimensions are whitened one by one."""
+        return bool(self.covariance.ndim == 2)
 
     def whitened(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """Targets and scores in units of their predictions."""
-        gap = full_product(y - self.location, self.frame.inverse_root.mT)
-        return times(self.inverse_root, gap), times(self.root, full_product(scores, self.frame.root))
+        return self.inverse_step(y - self.location), times(self.root, self.frame.carry(y, scores))
+
+    def inverse_step(self, gap: Array) -> Array:
+        """Differences of whitened targets from those of targets."""
+        return times(self.inverse_root, self.frame.inverse_step(gap))
+
+    def forward_step(self, gap: Array) -> Array:
+        """Differences of targets from those of whitened targets."""
+        return self.frame.forward_step(times(self.root, gap))
+
+    def score_step(self, gap: Array) -> Array:
+        """Differences of minus the scores of Gaussians from those of targets."""
+        if self.diagonal:
+            return gap / self.covariance
+        return array_namespace(gap).linalg.solve(self.covariance, gap[..., None])[..., 0]
 
     def marginal(self, y: Array, scores: Array) -> tuple[Array, Array]:
         """u_a = (y_a - location_a) / sd_a, and t_a, the derivative of log p along (covariance e_a) / sd_a.
@@ -136,6 +162,8 @@ class Whitening:
     def framed(self, predictions: Predictions, y: Array) -> Predictions:
         """Predictions in the common frame, for kernels to compare; models are asked in the dtype of `y`."""
         if isinstance(predictions, Gaussian):
+            if self.diagonal:
+                return Gaussian(self.frame.inverse(self.location), self.root)
             covariance = full_product(self.root, self.root.mT)
             return Gaussian(self.frame.inverse(self.location), covariance=0.5 * (covariance + covariance.mT))
         frame = Affine(*(like(part, y) for part in (self.frame.mean, self.frame.root, self.frame.inverse_root)))

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._lib.dimensions import are_many
 from ..resampling.clusters import Clusters, blocks_of_rows
 from ..results import CombinedResult
+from .many_dimensions import means_of_many
 from .residuals import Residuals
 from .sizes import Units
 
@@ -40,15 +42,24 @@ def in_blocks(clusters: Clusters | None, n: int, result: CombinedResult) -> Clus
 
 
 def own_covariates(found: Residuals, names: Sequence[str], *, with_spread: bool) -> Mapping[str, np.ndarray]:
-    """Predicted locations and spreads that vary, by name.
+    """Predicted locations and spreads that vary, by name; of many dimensions, their means.
 
     The spread of a pool is that of members and target: where all members spread too little, it is largest in rows whose
     target is far, and would seem to be at fault.
     """
+    if are_many(found.marginal.shape[1]):
+        columns = dict(means_of_many(found))
+        if not with_spread:
+            columns.popitem()
+        return {name: column for name, column in columns.items() if _varies(column)}
     columns = {f"predicted {name}": column for name, column in zip(names, found.location.T, strict=True)}
     if with_spread:
         columns |= {f"claimed spread of {name}": sd for name, sd in zip(names, found.sd.T, strict=True)}
-    return {name: column for name, column in columns.items() if np.std(column) > _ALIKE * np.max(np.abs(column))}
+    return {name: column for name, column in columns.items() if _varies(column)}
+
+
+def _varies(column: np.ndarray) -> bool:
+    return bool(np.std(column) > _ALIKE * np.max(np.abs(column)))
 
 
 def check_result(result: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from .._calibration_test import calibration_test_at
 from .._lib.checks import as_generator, check_count, check_share
 from .._lib.covariates import as_covariates
+from .._lib.linalg import diagonals
 from ..coordinates.normal_scores import are_coarse, in_normal_scores
 from ..predictions import AnyPredictions, Categorical, Rankable, on_host
 from ..resampling import RandomSigns
@@ -218,7 +219,7 @@ def diagnose(
         biases(found.marginal, units),
         marginal_ratios(found, units),
         biases(np.mean(found.marginal, axis=1, keepdims=True), units),
-        ratios(found.whitened[:, None, :], np.einsum("nkk->n", found.expected)[:, None], units),
+        ratios(found.whitened[:, None, :], np.sum(diagonals(found.expected), axis=1, keepdims=True), units),
         correlations(found, units),
         along,
     )

@@ -1,10 +1,11 @@
 """Biases, ratios of spreads and correlations of residuals, with intervals whatever their distribution."""
 
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._lib.dimensions import pairs_of
+from .._lib.linalg import diagonals
 from .residuals import Residuals
 from .sizes import Estimate, Sizes, Units, jackknife
 
@@ -79,18 +80,16 @@ def _clear(expected: np.ndarray) -> np.ndarray:
 
 def marginal_ratios(residuals: Residuals, units: Units, rows: Any = _ALL) -> Sizes:
     """Ratios of spreads of each dimension."""
-    expected = np.einsum("nkk->nk", residuals.expected_marginal)
+    expected = diagonals(residuals.expected_marginal)
     return ratios(residuals.marginal[:, :, None], expected, units, rows)
 
 
 def correlations(residuals: Residuals, units: Units, rows: Any = _ALL) -> Sizes:
-    """Correlations of every two dimensions, on Fisher's scale; what is expected are those that are claimed."""
-    d = residuals.marginal.shape[1]
-    first, second = np.triu_indices(d, 1)
-    wanted = residuals.expected_marginal[rows]
-    products, clear = np.mean(wanted, axis=0), _clear(np.einsum("nkk->nk", wanted))
-    scale = np.sqrt(np.where(clear, np.diag(products), np.nan))
-    claimed = products[first, second] / (scale[first] * scale[second])
+    """Correlations of every two dimensions, or of some of many, on Fisher's scale; expected are those claimed."""
+    first, second = pairs_of(residuals.marginal.shape[1])
+    wanted = diagonals(residuals.expected_marginal)[rows]
+    scale = np.sqrt(np.where(_clear(wanted), np.mean(wanted, axis=0), np.nan))
+    claimed = residuals.expected_products(rows, first, second) / (scale[first] * scale[second])
     values = residuals.marginal[rows] - np.mean(residuals.marginal[rows], axis=0)
 
     def features(part: slice) -> np.ndarray:
@@ -103,9 +102,10 @@ def correlations(residuals: Residuals, units: Units, rows: Any = _ALL) -> Sizes:
 
 
 def as_correlations(sizes: Sizes, d: int, tail: float) -> tuple[Correlation, ...]:
-    """Correlations of every two of d dimensions with the claimed ones and intervals of level 1 - `tail`."""
+    """Correlations of every two of d dimensions, or of some of many, with the claimed ones and their intervals."""
     claimed = np.tanh(sizes.expected).tolist()
-    return tuple(map(Correlation, combinations(range(d), 2), claimed, sizes.estimates(tail)))
+    pairs = zip(*(part.tolist() for part in pairs_of(d)), strict=True)
+    return tuple(map(Correlation, pairs, claimed, sizes.estimates(tail)))
 
 
 def worst_direction(residuals: Residuals, units: Units) -> tuple[np.ndarray, Sizes]:
@@ -119,15 +119,18 @@ def worst_direction(residuals: Residuals, units: Units) -> tuple[np.ndarray, Siz
     order = np.random.default_rng(0).permutation(int(label.max()) + 1)  # rows may alternate between groups
     measure, seek = (np.flatnonzero(np.isin(label, half)) for half in np.array_split(order, 2)[::-1])
     wanted = np.mean(residuals.expected[seek], axis=0)
-    weights = direction_of(wanted, np.cov(residuals.whitened[seek].T).reshape(wanted.shape), len(seek))
+    wanted = np.diag(wanted) if wanted.ndim == 1 else wanted
+    few = len(seek) <= _ROWS_PER_DIMENSION * len(wanted)  # no matrix is needed of many dimensions
+    covariance = wanted if few else np.cov(residuals.whitened[seek].T).reshape(wanted.shape)
+    weights = direction_of(wanted, covariance, len(seek))
     along = residuals.whitened @ np.nan_to_num(weights)
-    expected = np.einsum("k,nkm,m->n", weights, residuals.expected, weights)
+    expected = residuals.expected_along(weights)
     return weights, ratios(along[:, None, None], expected[:, None], units, measure)
 
 
 def direction_of(wanted: np.ndarray, covariance: np.ndarray, n: int) -> np.ndarray:
     """Return the direction (d,) in which a covariance of n rows is least as wanted; NaN if they are too few."""
-    if np.linalg.eigvalsh(wanted)[0] <= 0 or n <= _ROWS_PER_DIMENSION * len(wanted):
+    if n <= _ROWS_PER_DIMENSION * len(wanted) or np.linalg.eigvalsh(wanted)[0] <= 0:
         return np.full(len(wanted), np.nan)
     lower = np.linalg.cholesky(wanted)
     scaled = np.linalg.solve(lower, covariance)

@@ -115,16 +115,19 @@ def _pvalues(
     if known is None or n_draws < _FEWEST_DRAWS:
         return np.full(len(far), np.nan)
     draws = to_numpy(draw_samples(known, n_draws, rng)).astype(np.float64)[found.rows[far]]
-    roots = found.root[far] * found.sd[far][:, :, None]
-    gaps = np.swapaxes(draws - found.location[far][:, None, :], 1, 2)
-    drawn = np.sum(np.linalg.solve(roots, gaps) ** 2, axis=1)
+    gaps = draws - found.location[far][:, None, :]
+    if found.root.ndim == 2:
+        drawn = np.sum((gaps / found.sd[far][:, None, :]) ** 2, axis=2)
+    else:
+        roots = found.root[far] * found.sd[far][:, :, None]
+        drawn = np.sum(np.linalg.solve(roots, np.swapaxes(gaps, 1, 2)) ** 2, axis=1)
     return np.asarray((1.0 + np.sum(drawn >= squared[:, None], axis=1)) / (1.0 + n_draws))
 
 
 def _squared_from_nearest(mixture: GaussianMixture, found: Residuals, far: np.ndarray) -> np.ndarray:
     """Squared distances of some rows from the nearest component, in units of its own: at most those from the right."""
-    rows, root = found.rows[far], found.root[far] * found.sd[far][:, :, None]
-    y = found.location[far] - np.einsum("nab,nb->na", root, found.plain[far])
+    rows = found.rows[far]
+    y = found.location[far] - found.plain_marginal[far] * found.sd[far]
     weights, means, scales = (to_numpy(each)[rows].astype(np.float64) for each in mixture.components())
     squares = np.sum((y[:, None, :] - means) ** 2 / scales, axis=2)
     return np.asarray(np.min(np.where(weights > 0, squares, np.inf), axis=1))

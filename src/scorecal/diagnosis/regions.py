@@ -18,6 +18,7 @@ from ..resampling.features import hall_correction
 from ..resampling.signs import Signs
 from ..views.covariates import never_falls
 from .cuts import cuts_of
+from .many_dimensions import features_of_many
 from .region_sums import BinSums, bin_sums
 from .residuals import Residuals
 
@@ -88,6 +89,8 @@ def partitions_of(
 def features_of(residuals: Residuals) -> np.ndarray:
     """Features (n, q) of bias, spread and, in few dimensions, correlation; of mean zero if calibrated."""
     e, d = residuals.marginal, residuals.marginal.shape[1]
+    if residuals.expected.ndim == 2:
+        return features_of_many(residuals)
     squares = e[:, :, None] * e[:, None, :] - residuals.expected_marginal
     k, m = np.triu_indices(d, 1 if d <= _MOST_DIMENSIONS_FOR_PAIRS else d)
     trace = np.sum(residuals.whitened**2, axis=1) - np.einsum("nkk->n", residuals.expected)

@@ -12,13 +12,14 @@ import numpy as np
 
 from .._lib.arrays import Array, array_namespace, like, to_numpy
 from .._lib.cached import cached_property
-from .._lib.linalg import symmetric_root, times
+from .._lib.linalg import diagonals, symmetric_root, times
 from ..coordinates.locate import locate, noise_stream
 from ..coordinates.location_spread import known_moments, location_and_spread
 from ..predictions import HasMoments, Noised, Scores, as_targets, check_predictions, evaluate_score
 
 # Of the derivatives, in units of the prediction: small, but not lost to rounding where targets are far from zero.
 _STEP, _LARGEST_STEP, _ROUNDINGS = 1e-3, 0.3, 100.0
+_N_PROBES = 4  # of many dimensions
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Residuals:
     whitened: np.ndarray  # (n, d), by the inverse root of the covariance
     plain: np.ndarray  # (n, d), likewise, but location less target, also where the others come from scores
     expected: np.ndarray  # (n, d, d), of the square of `whitened` if calibrated: the identity for Gaussians
-    root: np.ndarray  # (n, d, d), of the correlations that are claimed
+    root: np.ndarray  # (n, d, d), of the correlations that are claimed; of many dimensions diagonals may do, (n, d)
     location: np.ndarray  # (n, d)
     sd: np.ndarray  # (n, d)
     source: str  # "moments" or "scores"
@@ -44,14 +45,26 @@ class Residuals:
     @property
     def plain_marginal(self) -> np.ndarray:
         """The `plain` residuals, each dimension in units of its own predicted standard deviation."""
-        return np.asarray(np.einsum("nab,nb->na", self.root, self.plain))
+        return np.asarray(times(self.root, self.plain))
 
     @cached_property
     def expected_marginal(self) -> np.ndarray:
         """Expected products of `marginal` residuals if calibrated, (n, d, d): for Gaussians, the correlations."""
-        if self.root.strides[0] == 0:  # one unit matrix for all
+        if self.root.ndim == 2 or self.root.strides[0] == 0:  # one unit matrix for all
             return self.expected
         return np.asarray(self.root @ self.expected @ np.swapaxes(self.root, 1, 2))
+
+    def expected_along(self, weights: np.ndarray) -> np.ndarray:
+        """Expected squares (n,) of whitened residuals along a direction."""
+        if self.expected.ndim == 2:
+            return np.asarray(self.expected @ weights**2)
+        return np.asarray(np.einsum("k,nkm,m->n", weights, self.expected, weights))
+
+    def expected_products(self, rows: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Means over rows of the expected products of `marginal` residuals in pairs of dimensions."""
+        if self.expected.ndim == 2:
+            return np.zeros(len(first))
+        return np.asarray(np.mean(self.expected_marginal[rows], axis=0)[first, second])
 
 
 def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residuals:
@@ -66,7 +79,8 @@ def residuals_of(predictions: Any, y: Any, rng: np.random.Generator) -> Residual
             if isinstance(predictions, Noised):
                 targets, name = predictions.noised(targets, noise_stream(rng)), f"{predictions.noise}, identity"
             mean, covariance = (_host(part) for part in known)
-            expected = np.broadcast_to(np.eye(dim), covariance.shape)
+            diagonal = covariance.ndim == 2
+            expected = np.ones((n, dim)) if diagonal else np.broadcast_to(np.eye(dim), covariance.shape)
             kept = np.ones(n, dtype=bool)
             gap = mean - _host(targets)
             return _residuals(kept, gap, gap, mean, covariance, expected, "moments", name)
@@ -96,11 +110,11 @@ def _residuals(
 ) -> Residuals:
     if not np.all(kept):
         gap, plain, mean, covariance, expected = (part[kept] for part in (gap, plain, mean, covariance, expected))
-    rows, variances = np.flatnonzero(kept), np.einsum("nkk->nk", covariance)
-    sd = np.sqrt(variances)
+    rows, variances, many = np.flatnonzero(kept), diagonals(covariance), covariance.ndim == 2
+    sd = np.sqrt(variances + np.zeros_like(mean))
     marginal = gap / sd
-    if np.array_equal(np.sum(np.abs(covariance), axis=2), variances):  # all are diagonal
-        claimed = np.broadcast_to(np.eye(sd.shape[1]), covariance.shape)
+    if many or np.array_equal(np.sum(np.abs(covariance), axis=2), variances):  # all are diagonal
+        claimed = np.ones((len(sd), 1)) if many else np.broadcast_to(np.eye(sd.shape[1]), covariance.shape)
         plain = marginal if plain is gap else plain / sd
         return Residuals(rows, marginal, marginal, plain, expected, claimed, mean, sd, source, coordinates)
     root = symmetric_root(covariance)
@@ -111,6 +125,8 @@ def _residuals(
 def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarray:
     """-root' grad s root at the targets, by central differences along the columns of the root; for `Scores`, I."""
     n, d = targets.shape
+    if covariance.ndim == 2:
+        return _curvature_of_many(predictions, targets, covariance)
     if isinstance(predictions, Scores):
         return np.broadcast_to(np.eye(d), (n, d, d))
     root = symmetric_root(_host(covariance))
@@ -124,6 +140,23 @@ def _curvature(predictions: Any, targets: Array, covariance: Array) -> np.ndarra
         slopes[:, :, k] = (ahead - behind) / (2.0 * lengths)
     curvature = -np.swapaxes(root, 1, 2) @ slopes
     return np.asarray(0.5 * (curvature + np.swapaxes(curvature, 1, 2)))
+
+
+def _curvature_of_many(predictions: Any, targets: Array, variances: Array) -> np.ndarray:
+    """Diagonals (n, d) of the same, by differences along random signs, whose products cancel on average."""
+    n, d = targets.shape
+    if isinstance(predictions, Scores):
+        return np.ones((n, d))
+    xp, sd = array_namespace(targets), _host(variances) ** 0.5 + np.zeros((n, d))
+    sizes = np.max(np.abs(_host(targets)) / sd, axis=1)
+    lengths = np.clip(_ROUNDINGS * float(xp.finfo(targets.dtype).eps) * sizes, _STEP, _LARGEST_STEP)[:, None]
+    rng, found = np.random.default_rng(0), np.zeros((n, d))
+    for _ in range(_N_PROBES):
+        signs = rng.integers(0, 2, (n, d)) * 2.0 - 1.0
+        step = like(lengths * sd * signs, targets)
+        ahead, behind = (_host(evaluate_score(predictions, targets + each)) for each in (step, -step))
+        found -= sd * signs * (ahead - behind) / (2.0 * lengths * _N_PROBES)
+    return found
 
 
 def _host(array: Array) -> np.ndarray:

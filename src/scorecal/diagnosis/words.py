@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._lib.dimensions import are_many
 from .._lib.tables import Table, table
 from .._lib.text import visible
 from ..resampling.clusters import FEWEST_CLUSTERS
 from .estimates import Correlation
+from .many_dimensions import clearest_dimensions, sentences_of_many
 from .sizes import Estimate
 
 if TYPE_CHECKING:
@@ -146,6 +148,8 @@ def _gap(estimate: Estimate, right: float) -> float:
 
 
 def _sizes(names: Sequence[str], bias: Sequence[Estimate], ratios: Sequence[Estimate]) -> list[str]:
+    if are_many(len(names)):
+        return sentences_of_many(names, bias, ratios, (_bias, _ratio))
     parts = []
     for name, off, ratio in zip(names, bias, ratios, strict=True):
         found = [phrase for phrase in (_bias(off), _ratio(ratio)) if phrase]
@@ -170,8 +174,10 @@ def _pairs(names: Sequence[str], pairs: Sequence[Correlation]) -> list[str]:
 
 
 def sizes_table(diagnosis: Diagnosis) -> Table:
-    """Bias and ratio of spreads of each dimension and, of several, over all."""
+    """Bias and ratio of spreads of each dimension and, of several, over all; of many, those that are farthest off."""
     rows = [*zip(diagnosis.names, diagnosis.bias, diagnosis.confidence_ratio, strict=True)]
+    if are_many(len(rows)):
+        rows = [rows[k] for k in clearest_dimensions(diagnosis.bias, diagnosis.confidence_ratio)]
     if len(rows) > 1:
         rows.append(("overall", diagnosis.overall_bias, diagnosis.overall_confidence_ratio))
     return table(("dimension", "bias [predicted sd]", "true / claimed spread"), rows)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._lib.arrays import Array
+from .._lib.arrays import Array, array_namespace
+from .._lib.dimensions import are_many
 from .supports import Support, bounded_support
 
 if TYPE_CHECKING:
@@ -114,8 +115,39 @@ def prior_of(predictions: Any) -> Prior | None:
 
 
 def spread_of(predictions: Any) -> Any:
-    """Return draws (m, n, dim), or means and covariances, that tell where predictions without moments lie, if any."""
+    """Return draws (m, n, dim), or means and covariances, that tell where predictions without moments lie, if any.
+
+    In place of covariances (n, dim, dim) there may be variances (n, dim).
+    """
     return getattr(predictions, "spread_of", None)
+
+
+def moments_of(predictions: Any) -> tuple[Array, Array]:
+    """Return means (n, dim) and covariances (n, dim, dim); of many dimensions variances, where these are known alone.
+
+    Variances are (n, dim), or (n, 1) where they are equal. Mixtures of many dimensions have variances only: what
+    components far apart have in common is in all pairs of dimensions.
+    """
+    if are_many(predictions.dim):
+        found = spread_of(predictions)
+        if isinstance(found, tuple):
+            return found
+        parts = getattr(predictions, "convolved", predictions)  # of predictions with noise
+        if isinstance(parts, HasComponents):
+            weights, means, variances = parts.components()
+            if variances.ndim == 3:
+                return mixture_moments(weights, means, variances)
+    moments: tuple[Array, Array] = predictions.moments()
+    return moments
+
+
+def mixture_moments(weights: Array, means: Array, variances: Array) -> tuple[Array, Array]:
+    """Return means (n, dim) and variances, (n, dim) or (n, 1), of mixtures as `components()` gives them."""
+    if means.shape[1] == 1:
+        return means[:, 0, :], variances[:, 0, :]
+    xp, shares = array_namespace(means), weights[..., None]
+    mean = xp.sum(shares * means, axis=1)
+    return mean, xp.sum(shares * (variances + (means - mean[:, None, :]) ** 2), axis=1)
 
 
 def support_of(predictions: Any) -> Support | None:

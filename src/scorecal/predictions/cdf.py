@@ -86,8 +86,14 @@ class CdfFunction:
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """`mean` (n, dim), and the squares of `scale` as diagonal matrices (n, dim, dim)."""
+        mean, variances = self.spread_of
+        return mean, variances[:, :, None] * np.eye(self.dim)
+
+    @property
+    def spread_of(self) -> tuple[np.ndarray, np.ndarray]:
+        """`mean`, and the squares of `scale`, (n, dim) each."""
         mean, scale = (np.reshape(part, (self.n, self.dim)) for part in (self.mean, self.scale))
-        return mean, scale[:, :, None] ** 2 * np.eye(self.dim)
+        return mean, scale**2
 
     def _checked(self, call: str, points: np.ndarray) -> np.ndarray:
         values = np.asarray(to_numpy(getattr(self, call)(points)), dtype=np.float64)

@@ -17,6 +17,8 @@ from .._lib.arrays import (
     has_values,
     like,
 )
+from .._lib.linalg import diagonals
+from .capabilities import moments_of
 from .categorical import check_sums_to_one
 from .noisy import Noisy, check_level
 from .protocol import describe
@@ -152,7 +154,7 @@ class GaussianMixture:
         """
         check_level(level)
         xp = array_namespace(self.means)
-        noise_sd = level * xp.sqrt(xp.linalg.diagonal(self.moments()[1]))
+        noise_sd = level * xp.sqrt(diagonals(moments_of(self)[1]))
         scales = xp.sqrt(self.scales**2 + noise_sd[:, None, :] ** 2)
         return Noisy(GaussianMixture(self.weights, self.means, scales), noise_sd, level)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._lib.arrays import Array
 from .._lib.cached import cached_property
+from .._lib.dimensions import are_many
 from .gaussian import Gaussian
 from .normal_scores import normal_quantiles
 from .protocol import describe
@@ -28,7 +29,8 @@ def ranks_in_pool(pool: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
 class Pool:
     """Predictions that the target is one of the pool (n, m + 1, d) of members and target, by ranks in each dimension.
 
-    Scores are those of Gaussians with the locations, spreads and correlations of the ranks; draws are not Gaussian.
+    Scores are those of Gaussians with the locations, spreads and, in few dimensions, correlations of the ranks; draws
+    are not Gaussian.
     """
 
     pool: np.ndarray
@@ -55,6 +57,11 @@ class Pool:
     def moments(self) -> tuple[Array, Array]:
         """Locations, and covariances, of targets."""
         return self._gaussian.moments()
+
+    @property
+    def spread_of(self) -> tuple[Array, Array] | None:
+        """Locations and variances, of many dimensions; None of few."""
+        return (self.location, self.spread**2) if are_many(self.dim) else None
 
     def sample(self, n_samples: int, rng: Any = None) -> np.ndarray:
         """Draws (n_samples, n, dim): ranks of a random one of each pool, as normal scores."""
@@ -104,6 +111,8 @@ class Pool:
     @cached_property
     def _gaussian(self) -> Gaussian:
         scale = self.spread
+        if are_many(self.dim):  # the members of one row do not tell so many correlations
+            return Gaussian(self.location, scale)
         return Gaussian(self.location, covariance=scale[:, :, None] * self.correlations * scale[:, None, :])
 
     @cached_property

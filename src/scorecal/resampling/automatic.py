@@ -19,6 +19,7 @@ from .nulls import Null, RandomSigns, Simulate
 # Sizes up to which simulation takes at most some 40 times as long as signs: numbers n d for Gaussians, which need no
 # scores, and rows for other predictions.
 _MOST_NUMBERS_OF_GAUSSIANS, _MOST_NUMBERS_OF_POOLS, MOST_ROWS = 10**4, 6000, 200
+_MOST_NUMBERS = 10**4  # n d of predictions that are no Gaussians: of 100 dimensions or fewer, rows decide
 _MOST_ROWS_OF_CHAINS = 100  # they ask for some 10 (densities) to 25 (scores) values for each row of each draw
 _MOST_ROWS_OF_PAIRS = 100  # views that compare all pairs of more rows are judged by signs
 # Seconds that a pair, and a random feature of a row, take on two cores: without draws, and for each draw
@@ -64,7 +65,8 @@ def automatic_null(predictions: Any, estimator: Estimator, n: int, chains: bool 
     if not isinstance(estimator, Complete) or getattr(predictions, "slow_to_sample", False):
         return RandomSigns()
     if can_be_moved(predictions):
-        return Simulate() if chains and n <= _MOST_ROWS_OF_CHAINS else RandomSigns()
+        few = n <= _MOST_ROWS_OF_CHAINS and n * predictions.dim <= _MOST_NUMBERS
+        return Simulate() if chains and few else RandomSigns()
     if not isinstance(predictions, Samplable) or isinstance(predictions, Noised):
         return RandomSigns()
     if isinstance(predictions, Gaussian):
@@ -77,7 +79,8 @@ def most_rows(predictions: Any) -> int:
 
     Draws from pools are ranks, and need no scores.
     """
-    return max(MOST_ROWS, _MOST_NUMBERS_OF_POOLS // predictions.dim) if isinstance(predictions, Pool) else MOST_ROWS
+    most = max(MOST_ROWS, _MOST_NUMBERS_OF_POOLS // predictions.dim) if isinstance(predictions, Pool) else MOST_ROWS
+    return min(most, 2 * _MOST_NUMBERS // int(predictions.dim))
 
 
 def can_draw_largest(predictions: Any, n: int, n_resamples: int) -> bool:

@@ -33,6 +33,7 @@ from .laws import Law, law_of
 
 _LARGEST_SKEW = 0.3
 _LEAST_SKEW = 1e-4  # less is none: differences would cancel
+_NUMBERS_AT_ONCE = 2**20  # features times draws that are combined: more need memory, and do not fit a cache
 _ROUNDING = 64.0  # units of the last digit within which draws are taken for equal to the statistic
 
 
@@ -94,11 +95,26 @@ def u_statistic_of(
     if sums.signed is None:
         return UStatistic(observed, None, None, weights)
     law = law_of(sums.squares, n, per_row, features.largest)  # signs change no squares: it is that of all draws
-    null = statistic(sums.signed, sums.signed_cubes, signed_pairs)
+    parts = [
+        statistic(
+            sums.signed[:, some],
+            None if sums.signed_cubes is None else sums.signed_cubes[:, some],
+            signed_pairs if isinstance(signed_pairs, float) else signed_pairs[..., some],
+        )
+        for some in _few_draws(sums.signed)
+    ]
+    null = parts[0] if len(parts) == 1 else xp.concat(parts)
     # Sums of the same numbers in another order differ by rounding, in proportion to what cancels in the statistic.
     unit = xp.ones_like(observed) if features.largest else xp.sum(sums.squares) / n
     rounding = _ROUNDING * precision * unit / per_row
     return UStatistic(observed, xp.where(xp.abs(null - observed) <= rounding, observed, null), law, weights)
+
+
+def _few_draws(signed: Array) -> list[slice]:
+    """Return slices of the draws of (q, B) numbers that are combined at a time."""
+    n_features, n_draws = signed.shape
+    step = max(1, _NUMBERS_AT_ONCE // n_features)
+    return [slice(start, min(start + step, n_draws)) for start in range(0, n_draws, step)]
 
 
 def _counted(features: Features, squared: Array, scales: Array) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import chain
+from itertools import chain, pairwise
 from operator import add
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 
 from .._lib.arrays import Array, accumulation_dtype, array_namespace, device_of, ignore_overflow
+from .._lib.dimensions import are_many
 from .._lib.linalg import add_by_label
 from ..pairwise import Features
 from ..parallel.threads import in_threads
@@ -31,6 +32,7 @@ from .options import ComputeOptions
 from .signs import PlacedSigns, Signs, dtype_of_signs
 from .tiles import blocks_of
 
+_MOST_SUMS = 2**22  # features of many dimensions times draws
 Block = tuple[Array, tuple[int, ...]]
 OfBlock = Callable[[slice], Block]
 Found = tuple[Array, Array | None, Array, Law | None, float]
@@ -75,8 +77,36 @@ def statistics_of_features(
 ) -> list[Found]:
     """Statistic, draws, contributions, law and epsilon of the draws for each of several features, over all pairs.
 
-    `signs` are those of the clusters, if rows are in any.
+    `signs` are those of the clusters, if rows are in any. All are summed in one pass, but of many dimensions a few in
+    each: there is a sum for each feature and draw.
     """
+    found: list[Found] = []
+    for some in _together(features, 0 if signs is None else signs.n_resamples, reference.shape[1]):
+        found += _statistics_of(features[some], reference, signs, options, tile, n_threads)
+    return found
+
+
+def _together(features: Sequence[Features], n_draws: int, dim: int) -> list[slice]:
+    """Return which features are summed in one pass."""
+    if not are_many(dim):
+        return [slice(0, len(features))]
+    ends, held = [0], 0
+    for k, each in enumerate(features):
+        held += n_draws * each.function(slice(0, 1)).shape[1]
+        if held > _MOST_SUMS or k == len(features) - 1:
+            ends.append(k + 1)
+            held = 0
+    return [slice(*both) for both in pairwise(ends)]
+
+
+def _statistics_of(
+    features: Sequence[Features],
+    reference: Array,
+    signs: Signs | None,
+    options: ComputeOptions,
+    tile: int,
+    n_threads: int,
+) -> list[Found]:
     order = with_cubes_first(features)
     ordered = [features[k] for k in order]
     n, clusters = reference.shape[0], options.shared

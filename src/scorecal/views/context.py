@@ -16,6 +16,7 @@ from array_api_compat import is_numpy_array
 from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like, to_numpy
 from .._lib.cached import cached_property
 from .._lib.cores import cpu_count
+from .._lib.dimensions import N_MIXTURES, are_many, mixtures_of
 from .._lib.linalg import log_spreads, times
 from ..coordinates.average import MomentSums, average_frame, moment_sums
 from ..coordinates.location_spread import location_and_spread
@@ -42,7 +43,7 @@ class FrameSums:
     log_scatter: float
     low: np.ndarray  # (d + 1,), least and largest number of each column
     high: np.ndarray
-    sample: RowSample  # of the columns, and of the covariances, (d (d + 1) / 2) numbers each
+    sample: RowSample  # of the columns, and of the covariances, (d (d + 1) / 2) numbers each, or variances
     n_fitted: int
     shares: Array | None = None  # of mixtures: variances (K,) of the numbers of targets in each component
 
@@ -84,17 +85,30 @@ def _sums(predictions: Any, located: Located, first: int) -> FrameSums:
     xp, spread = array_namespace(location), log_spreads(covariance)
     mean = as_float(xp.mean(spread))
     columns = to_numpy(xp.concat([location, spread[:, None]], axis=1)).astype(np.float64)
-    matrices, places = to_numpy(covariance).astype(np.float64), np.tril_indices(columns.shape[1] - 1)
+    numbers = _numbers(to_numpy(covariance).astype(np.float64), columns.shape[1] - 1)
     return FrameSums(
         moment_sums(location, covariance),
         mean,
         as_float(xp.sum((spread - mean) ** 2)),
         np.min(columns, axis=0),
         np.max(columns, axis=0),
-        sample_of(np.concatenate([columns, matrices[:, *places]], axis=1), first),
+        sample_of(np.concatenate([columns, numbers], axis=1), first),
         int(np.sum(~unfitted)),
         None if weights is None else xp.sum(weights * (1.0 - weights), axis=0),
     )
+
+
+def _numbers(covariances: np.ndarray, d: int) -> np.ndarray:
+    """The numbers that differ of covariances (n, d, d); of diagonal ones, (n, d) or (n, 1), the diagonal."""
+    if covariances.ndim == 2:
+        return np.broadcast_to(covariances, (len(covariances), d))
+    return np.asarray(covariances[:, *np.tril_indices(d)])
+
+
+def few_of(location: Array) -> Array:
+    """Return locations (n, d), or of many dimensions a few sums of these, (n, N_MIXTURES)."""
+    d = location.shape[1]
+    return full_product(location, like(mixtures_of(d, N_MIXTURES), location)) if are_many(d) else location
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,21 +132,26 @@ class FrameContext:
         """Standard deviations (d,) of a draw from a random prediction."""
         total = self.sums.moments.total
         xp = array_namespace(total)
-        return xp.sqrt(xp.linalg.diagonal(total))
+        return xp.sqrt(total if total.ndim == 1 else xp.linalg.diagonal(total))
 
     @cached_property
     def location_size(self) -> float:
         """Root mean square of locations in the frame."""
         inverse, moments = self.average.inverse_root, self.sums.moments
         xp = array_namespace(inverse)
+        if inverse.ndim == 1:
+            return float(as_float(xp.mean(inverse**2 * moments.scatter / self.n)) ** 0.5)
         scatter = full_product(inverse, moments.scatter / self.n, inverse.mT)
         return float(max(as_float(xp.mean(xp.linalg.diagonal(scatter))), 0.0) ** 0.5)
 
     @cached_property
     def sampled(self) -> tuple[Array, Array]:
-        """Locations (k, d) and covariances (k, d, d) of some of the predictions, in the frame."""
+        """Locations (k, d) and covariances (k, d, d), or variances (k, d), of some of the predictions, in the frame."""
         mean, values = self.sums.moments.mean, self.sums.sample.values
         d, inverse = mean.shape[0], self.average.inverse_root
+        if inverse.ndim == 1:
+            location, variances = (like(part, mean) for part in (values[:, :d], values[:, d + 1 :]))
+            return self.average.inverse(location), variances * inverse**2
         covariances = np.zeros((len(values), d, d))
         rows, columns = np.tril_indices(d)
         covariances[:, rows, columns] = covariances[:, columns, rows] = values[:, d + 1 :]
@@ -155,15 +174,28 @@ class FrameContext:
         """Sorted columns of the sample as rows, and means and sizes of their curves, (d + 1, 3); 0 for flat ones."""
         mean = self.sums.moments.mean
         columns = self.sums.sample.values[:, : mean.shape[0] + 1]
-        knots = like(np.sort(np.ascontiguousarray(columns.T)), mean)
-        xp = array_namespace(knots)
-        curves = legendre_curves(ranks_among(knots, knots.T), CURVES)
-        means = xp.mean(curves, axis=0)  # with ties, ranks are not uniform
-        sizes = xp.sqrt(xp.mean((curves - means) ** 2, axis=0))
-        units = np.append(to_numpy(xp.linalg.diagonal(self.average.root)), 1.0)
-        varies = (self.sums.high - self.sums.low) / units > self.rounding
-        kept = xp.asarray(varies[:, None], device=device_of(sizes)) & (sizes > _ROUNDING)
-        return knots, means, xp.where(kept, sizes, xp.zeros_like(sizes))
+        units = np.append(to_numpy(self.average.units), 1.0)
+        return _knots(columns, (self.sums.high - self.sums.low) / units > self.rounding, mean)
+
+    @cached_property
+    def _few(self) -> Array:
+        """The few sums of locations in the frame, of the sample, and the logarithms of its spreads."""
+        spread = like(self.sums.sample.values[:, self.sums.moments.mean.shape[0], None], self.sums.moments.mean)
+        return array_namespace(spread).concat([few_of(self.sampled[0]), spread], axis=1)
+
+    @cached_property
+    def _few_curves(self) -> tuple[Array, Array, Array]:
+        few = to_numpy(self._few)
+        return _knots(few, np.ptp(few, axis=0) > self.rounding, self._few)
+
+    @property
+    def few_vary(self) -> np.ndarray:
+        """Which curves of the few sums and of the spread vary, in a row."""
+        return np.asarray(to_numpy(self._few_curves[2]) > 0).ravel()
+
+    def of_few(self, few: Array) -> Array:
+        """Return curves of the few sums of locations and of the spread (n, q), (n, q, 3)."""
+        return _curves_among(self._few_curves, few)
 
     @cached_property
     def curved(self) -> np.ndarray:
@@ -181,14 +213,16 @@ class FrameContext:
 
         Each has mean 0 and mean square 1 over the sample; it is zero where the column does not vary.
         """
-        knots, means, sizes = (part[some, :] for part in self._curves)
-        xp = array_namespace(columns)
-        found = legendre_curves(ranks_among(knots, columns), CURVES) - means
-        return xp.where(sizes > 0, found / xp.where(sizes > 0, sizes, xp.ones_like(sizes)), xp.zeros_like(found))
+        return _curves_among(tuple(part[some, :] for part in self._curves), columns)
 
     def traits(self, location: Array, log_spread: Array) -> Array:
-        """Return locations in the frame and centred log spreads, each over its root mean square, where it varies."""
-        parts = ((location, self.location_size), (log_spread[:, None] - self.sums.log_mean, self.log_size))
+        """Return locations in the frame and centred log spreads, each over its root mean square, where it varies.
+
+        Of many dimensions, locations are the few sums of these.
+        """
+        many = are_many(self.sums.moments.mean.shape[0])
+        size = as_float(array_namespace(location).mean(self._few[:, :-1] ** 2)) ** 0.5 if many else self.location_size
+        parts = ((location, size), (log_spread[:, None] - self.sums.log_mean, self.log_size))
         kept = [part / size for part, size in parts if size > self.rounding]
         return array_namespace(location).concat(kept, axis=1) if kept else location[:, :0]
 
@@ -199,3 +233,21 @@ class FrameContext:
             "whitened": times(whitening.inverse_root, self.average.inverse(whitening.location)),
             "marginal": gap / self.sd,
         }
+
+
+def _knots(columns: np.ndarray, varies: np.ndarray, reference: Array) -> tuple[Array, Array, Array]:
+    """Sorted columns (k, q) as rows, and means and sizes of their curves, (q, 3); 0 for those that do not vary."""
+    knots = like(np.sort(np.ascontiguousarray(columns.T)), reference)
+    xp = array_namespace(knots)
+    curves = legendre_curves(ranks_among(knots, knots.T), CURVES)
+    means = xp.mean(curves, axis=0)  # with ties, ranks are not uniform
+    sizes = xp.sqrt(xp.mean((curves - means) ** 2, axis=0))
+    kept = xp.asarray(varies[:, None], device=device_of(sizes)) & (sizes > _ROUNDING)
+    return knots, means, xp.where(kept, sizes, xp.zeros_like(sizes))
+
+
+def _curves_among(known: tuple[Array, ...], columns: Array) -> Array:
+    knots, means, sizes = known
+    xp = array_namespace(columns)
+    found = legendre_curves(ranks_among(knots, columns), CURVES) - means
+    return xp.where(sizes > 0, found / xp.where(sizes > 0, sizes, xp.ones_like(sizes)), xp.zeros_like(found))

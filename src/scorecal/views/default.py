@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._lib.checks import check_count
+from .._lib.dimensions import are_many
 from ..kernels import GFD, Gaussian
 from ..predictions import Gaussian as GaussianPredictions
 from ..predictions import GaussianMixture, Noisable, Noised, Pool, Predictions, Scores, Simplex, support_of
@@ -18,6 +19,7 @@ from ..statistics.hermite import Hermite, Outlying, RadialTails
 from ..statistics.rank_functions import Rank
 from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 from .extremes import Largest
+from .many_dimensions import in_many_dimensions
 from .near_modes import NearModes
 from .row_kernels import Curves, EachDimension, Gain, Traits, Valleys
 from .summaries import Summaries
@@ -74,6 +76,8 @@ _OF_SEVERAL_MODES = View(
 def default_views(dim: Any, several_modes: bool = False, components: bool = False) -> tuple[View, ...]:
     """Return the default views for targets of dimension `dim`, or for predictions.
 
+    Of more than 32 dimensions, views that would look at every two of them look at some, or at all together.
+
     Parameters
     ----------
     dim : int or Predictions
@@ -98,7 +102,7 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
         if isinstance(dim, Pool):
             return (*found, _OF_POOLS)
         asked = not isinstance(dim, GaussianPredictions | GaussianMixture | Noised | Scores)
-        return (*found, _OF_SEVERAL_MODES) if asked else found
+        return (*found, _OF_SEVERAL_MODES) if asked and not are_many(unbounded) else found
     check_count("dim", dim, also=" or predictions")
     one, bounded, far = Constant(), BoundedRadial(3.0 * dim), RadialTails(_FAR)
     whole = 0.4 if components else 1.0  # of mixtures, whose components show a wrong spread more clearly
@@ -144,4 +148,5 @@ def default_views(dim: Any, several_modes: bool = False, components: bool = Fals
             View("modes, location", "modes", one, largest=True, noise=_NOISE, weight=weight, **own),
             View("modes, spread", "modes", bounded, noise=_NOISE),
         ]
-    return tuple(replace(view, about=_ABOUT[view.name]) for view in views)
+    chosen = in_many_dimensions(views) if are_many(dim) else views
+    return tuple(replace(view, about=_ABOUT[view.name]) for view in chosen)

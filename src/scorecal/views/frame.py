@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like, to_numpy
+from .._lib.arrays import Array, array_namespace, as_float, full_product, like
 from .._lib.cached import cached_property
 from .._lib.linalg import times
 from ..coordinates import Coordinates
@@ -18,9 +18,10 @@ from ..predictions import Predictions, part_of
 from ..resampling.clusters import Clusters
 from ..resampling.tiles import blocks_of
 from .components import in_components
-from .context import CURVES, FrameContext, context_sums
+from .context import FrameContext, context_sums, few_of
+from .curves import all_curves, curves_of_locations
 from .near_modes import information, valleys
-from .so_far import curves_so_far, errors_before, locations_so_far, mean_so_far, size_so_far, traits_so_far
+from .so_far import errors_before, locations_so_far, mean_so_far, size_so_far, traits_so_far
 
 _ROWS_AT_ONCE = 2**14
 N_NOISE_DRAWS = 16  # of the noise of each target
@@ -112,6 +113,8 @@ class ViewFrame:
     @cached_property
     def marginal(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions, one dimension at a time."""
+        if self.whitening.diagonal:
+            return self.whitened
         return self.whitening.marginal(self.targets, self.scores)
 
     @cached_property
@@ -128,12 +131,16 @@ class ViewFrame:
     def _steps(self) -> Array:
         """How whitened targets move with targets, (n, d, d); (1, d, d) where all have the same directions."""
         inverse = self.whitening.inverse_root
+        if self.whitening.diagonal:
+            return like(np.eye(inverse.shape[1])[None, ...], inverse)
         some = inverse[:1, ...] if self.whitening.isotropic else inverse
         return full_product(some, self.whitening.frame.inverse_root)
 
     @cached_property
     def sequential(self) -> tuple[Array, Array]:
         """Targets and scores in units of their own predictions, each dimension given those before it."""
+        if self.whitening.diagonal:
+            return self.whitened
         targets, scores = self.whitened
         return times(self.turn, targets), times(self.turn, scores)
 
@@ -163,10 +170,11 @@ class ViewFrame:
 
     @cached_property
     def _so_far(self) -> tuple[Array, Array, Array]:
-        return locations_so_far(self.whitening.location, self.whitening.covariance, self._series)
+        return locations_so_far(self.whitening.location, self.whitening.covariance, self.series)
 
     @property
-    def _series(self) -> np.ndarray | None:
+    def series(self) -> np.ndarray | None:
+        """Which of several time series each row is in; None for one."""
         return None if self.clusters is None else self.clusters.series
 
     @cached_property
@@ -179,8 +187,8 @@ class ViewFrame:
         """Locations and centred log spreads, each divided by one root mean square; left out where that is zero."""
         spread = self.whitening.log_spread
         if self.ordered:
-            return traits_so_far(self.location, spread, self._series, self.rounding)
-        return self.context.traits(self.location, spread)
+            return traits_so_far(few_of(self.location), spread, self.series, self.rounding)
+        return self.context.traits(few_of(self.location), spread)
 
     @cached_property
     def curves_of_locations(self) -> Array:
@@ -189,28 +197,15 @@ class ViewFrame:
         Each has mean 0 and mean square 1 over the rows, or a sample of many, but those of ordered rows, which look back
         only; zero where locations do not vary. (n, 0, 3) if none does.
         """
-        location, d = self.whitening.location, self.reference.shape[1]
-        if self.ordered:
-            average = self.context.average
-            units = array_namespace(location).linalg.diagonal(average.root)
-            found = curves_so_far((location - average.mean) / units, CURVES, self._series, self.rounding)
-            varies = bool(array_namespace(found).any(found != 0))
-        else:
-            found, varies = self.context.curves(location, slice(0, d)), bool(np.any(self.context.curved[:d]))
-        return found if varies else found[:, :0, :]
+        return curves_of_locations(self)
 
     @cached_property
     def curves(self) -> Array:
-        """Curves of the locations in all dimensions and of the spread that are not zero, (n, t)."""
-        spread, n = self.whitening.log_spread[:, None], self.reference.shape[0]
-        xp, d = array_namespace(spread), self.reference.shape[1]
-        if self.ordered:
-            of_spread = curves_so_far(spread, CURVES, self._series, self.rounding)
-        else:
-            of_spread = self.context.curves(spread, slice(d, d + 1))
-        columns = xp.concat([xp.reshape(each, (n, -1)) for each in (self.curves_of_locations, of_spread)], axis=1)
-        varies = to_numpy(xp.any(columns != 0, axis=0)) if self.ordered else self.context.varying
-        return xp.take(columns, xp.asarray(np.flatnonzero(varies), device=device_of(columns)), axis=1)
+        """Curves of the locations in all dimensions and of the spread that are not zero, (n, t).
+
+        Of many dimensions, those of a few sums of locations.
+        """
+        return all_curves(self)
 
     @property
     def alike(self) -> bool:
@@ -226,8 +221,8 @@ class ViewFrame:
         if not self.ordered:
             return self.context.directions(self.whitening)
         gap, _, sd = self._so_far
-        along = times(self.whitening.inverse_root, full_product(gap, self.whitening.frame.inverse_root.mT))
-        return {"whitened": along / size_so_far(self.location, self._series, self.rounding), "marginal": gap / sd}
+        along = self.whitening.inverse_step(gap)
+        return {"whitened": along / size_so_far(self.location, self.series, self.rounding), "marginal": gap / sd}
 
     @cached_property
     def axes(self) -> Array:
@@ -246,7 +241,7 @@ class ViewFrame:
     def sizes_before(self) -> Array:
         """Mean squares of the `errors_before`, less those of the rows so far, (n, 1)."""
         squares = array_namespace(self.targets).mean(self.errors_before**2, axis=1, keepdims=True)
-        return squares - mean_so_far(squares, self._series)
+        return squares - mean_so_far(squares, self.series)
 
     @cached_property
     def component(self) -> tuple[Array, Array, Array]:

@@ -42,7 +42,8 @@ def kernel_scale(view: View, frame: ViewFrame) -> KernelScale | None:
         return None
 
     location, covariance = frame.context.sampled
-    features = _embedded(location, roots_and_inverses(covariance)[1])
+    inverse = roots_and_inverses(covariance)[1] if covariance.ndim == 3 else 1.0 / covariance**0.5
+    features = _embedded(location, inverse)
     bandwidth = resolve_bandwidth(between.bandwidth, Euclidean(features), features)
     middle = features[:1, :] - centre(features)[:1, :]
     width = like(kernel.bandwidth, features)
@@ -66,6 +67,6 @@ def stein_rows(scale: KernelScale, part_of: Callable[[slice], ViewFrame]) -> Ste
 
 def _embedded(location: Array, inverse_root: Array) -> Array:
     """Embeddings (n, p) of Gaussians for N(0, I) as the base measure, from inverse roots of their covariances."""
-    precision = full_product(inverse_root, inverse_root)
+    precision = full_product(inverse_root, inverse_root) if inverse_root.ndim == 3 else inverse_root**2
     identity = like(np.eye(location.shape[1]), location)
     return gaussian_gfd(times(precision, location), precision, identity)

@@ -11,8 +11,9 @@ from .combine import Draws, verdict
 from .extremes import Largest
 from .frame import ViewFrame
 from .judge import Judged
+from .many_dimensions import unseen_in_many_dimensions
 from .row_kernels import Covariate
-from .view import View
+from .view import Shares, View
 
 _ALSO = 0.7  # of the clearest evidence: what is hardly less clear is named too
 
@@ -106,6 +107,8 @@ def blind_spots(predictions: Any, used: Sequence[View], frame: ViewFrame, draws:
     if not any(isinstance(view.target_kernel, Largest) for view in used):
         spots.append("a few outliers among many rows: no view looks at the largest error.")
     noisy = isinstance(predictions, Noised) or any(view.noise for view in used)
+    spots += unseen_in_many_dimensions(used, frame)
+    noisy |= any(isinstance(view.target_kernel, Shares) for view in used)
     if not isinstance(predictions, Gaussian) and not noisy:
         spots.append("the weights of modes that are far apart, should predictions have several.")
     if not any(view.sees == "dependence" for view in used):

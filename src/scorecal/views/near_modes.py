@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._lib.arrays import Array, array_namespace, as_float, device_of, full_product, like
-from .._lib.linalg import times
+from .._lib.arrays import Array, array_namespace, as_float, device_of, like
 from ..coordinates.location_spread import known_moments
 from ..predictions import evaluate_score
 
@@ -90,7 +89,7 @@ def _directions(frame: ViewFrame) -> Array:
 
 def _unwhitened(frame: ViewFrame, steps: Array) -> Array:
     """Steps (n, d) of whitened targets as steps of targets."""
-    return full_product(times(frame.whitening.root, steps), frame.whitening.frame.root.mT)
+    return frame.whitening.forward_step(steps)
 
 
 def are_enough(found: Array) -> bool:

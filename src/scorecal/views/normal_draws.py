@@ -188,7 +188,7 @@ def normal_draws(
 
 def _rotations(frame: ViewFrame, diagonal: bool) -> dict[str, np.ndarray]:
     """Rotations of the numbers; of diagonal Gaussians these are the errors of each dimension, of others whitened."""
-    if frame.reference.shape[1] == 1:
+    if frame.reference.shape[1] == 1 or frame.whitening.diagonal:
         return {}
     root, whitening = to_numpy(frame.whitening.frame.root), frame.whitening
     to_marginal = root @ to_numpy(whitening.root) / to_numpy(whitening.sd)[:, :, None]

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._lib.dimensions import pairs_of
 from ..statistics import stein_features
 from ..statistics.hermite import Hermite, Outlying, RadialTails
+from ..statistics.many_dimensions import CommonCross, SomeCross
 from ..statistics.rank_functions import RadialRank, Rank
 from ..statistics.test_functions import BoundedRadial, Constant, Cross, Trace
 
@@ -16,7 +18,7 @@ Moments = tuple[np.ndarray, np.ndarray]
 
 OF_LENGTH = (BoundedRadial, Outlying, RadialRank, RadialTails, Trace)  # features of |z| alone
 # Kernels whose features never change, and whose moments are known.
-OURS = (*OF_LENGTH, Constant, Cross, Hermite, Rank)
+OURS = (*OF_LENGTH, CommonCross, Constant, Cross, Hermite, Rank, SomeCross)
 _FAR = 20.0  # beyond it, normal numbers and their products with polynomials are nothing
 _AROUND = 10.0  # likewise, of lengths around their root mean square
 _N_PANELS, _N_NODES = 50, 20  # of Gauss and Legendre's rule
@@ -36,8 +38,11 @@ def _of_ours(kernel: Any, d: int) -> Moments:
     if type(kernel) is Outlying:
         share = kernel.share
         return np.array([share * (1.0 - share)]), np.array([share * (1.0 - share) * (1.0 - 2.0 * share)])
-    if type(kernel) is Cross:
-        return np.ones(d * (d - 1) // 2), np.zeros(d * (d - 1) // 2)
+    if type(kernel) in (Cross, SomeCross):
+        n_pairs = len(pairs_of(d)[0]) if type(kernel) is SomeCross else d * (d - 1) // 2
+        return np.ones(n_pairs), np.zeros(n_pairs)
+    if type(kernel) is CommonCross:
+        return kernel.normal_moments(d)
     if type(kernel) in OF_LENGTH:
         square, cube = _of_length(kernel, d)
         return np.array([square]), np.array([cube])

@@ -43,6 +43,9 @@ def locations_so_far(location: Array, covariance: Array, series: np.ndarray | No
     # Relative to the first of its series, which is known too: fewer digits cancel.
     location = location - xp.take(location, xp.asarray(first, device=device_of(location)), axis=0)
     mean, within = mean_so_far(location, series), mean_so_far(covariance, series)
+    if covariance.ndim == 2:  # of many dimensions, one by one
+        sd = xp.sqrt(within + xp.maximum(mean_so_far(location**2, series) - mean**2, 0.0))
+        return location - mean, (location - mean) / sd, sd
     total = within + mean_so_far(_outer(location), series) - _outer(mean)
     sd = xp.sqrt(xp.maximum(xp.linalg.diagonal(total), xp.linalg.diagonal(within)))
     _, inverse = roots_and_inverses(total / _outer(sd))

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lib.arrays import Array, array_namespace, full_product, like, to_numpy
-from .._lib.linalg import times
+from .._lib.dimensions import are_many
 from ..predictions import Gaussian, GaussianMixture, Scores, evaluate_score
+from .common_factors import without_factors
 from .components import separated
 from .far_rows import far_rows_in
 from .frame import ViewFrame
+from .many_dependences import own_slopes, shared_slopes
 
 _ROUNDS, _MORE_ROUNDS = 6, 10  # of Fisher scoring; the latter where predictions are not Gaussian
 _LEAST = 0.05  # of the second moment in terms of what is claimed: a step goes no further
@@ -106,8 +108,28 @@ def _independent(frame: ViewFrame, kind: str) -> ViewFrame:
     """The frame with biases and spreads that do not depend on the prediction, on covariates or on errors before."""
     units = _near(frame)
     own, common = _functions(frame, kind)
+    if are_many(frame.reference.shape[1]):
+        return _independent_of_many(frame, units, kind, own, common)
     shift = np.stack([_fitted(frame, np.mean(units.t[..., a], axis=0), x) for a, x in enumerate(own)], axis=1)
-    frame = _moved(frame, units, units.u + _share(frame, units.t, 1.0) * shift)
+    return _respread_by(_moved(frame, units, units.u + _share(frame, units.t, 1.0) * shift), common)
+
+
+def _independent_of_many(
+    frame: ViewFrame, units: _Units, kind: str, own: list[np.ndarray], common: np.ndarray
+) -> ViewFrame:
+    """Likewise, of many dimensions: what depends on the prediction in other ways than linearly, in all alike."""
+    t = np.mean(units.t, axis=0)
+    if kind == "covariates":
+        shift = shared_slopes(frame, t, common)
+    else:
+        shift = own_slopes(frame, t, np.concatenate(own, axis=1))
+    if kind == "dependence":
+        shift = shift + _fitted(frame, np.mean(t + shift, axis=1), common)[:, None]
+    return _respread_by(_moved(frame, units, units.u + _share(frame, units.t, 1.0) * shift), common)
+
+
+def _respread_by(frame: ViewFrame, common: np.ndarray) -> ViewFrame:
+    """The frame with spreads that do not depend on functions (n, q), the same in all dimensions."""
     units = _near(frame)
     products = units.u * units.t
     share = np.mean(_share(frame, products + 1.0, 2.0))
@@ -120,11 +142,16 @@ def _functions(frame: ViewFrame, kind: str) -> tuple[list[np.ndarray], np.ndarra
     dims = range(frame.reference.shape[1])
     if kind == "covariates":
         columns = np.concatenate([to_numpy(each) for each in frame.covariates.values()], axis=1)
+        if are_many(len(dims)):
+            return [], columns
         return [columns for _ in dims], columns
     if kind == "serial":
         return [to_numpy(frame.errors_before)[:, [a]] for a in dims], to_numpy(frame.sizes_before)
     traits, curves, steps = (to_numpy(x) for x in (frame.traits, frame.curves, frame.directions["marginal"]))
     places = np.column_stack([to_numpy(frame.whitening.location), to_numpy(frame.whitening.log_spread)])
+    if are_many(len(dims)):
+        common = np.concatenate([traits, curves, np.sign(traits - np.median(traits, axis=0))], axis=1)
+        return [steps], common
     common = np.concatenate([traits, curves, np.sign(places - np.median(places, axis=0))], axis=1)
     return [np.concatenate([steps[:, [a]], common], axis=1) for a in dims], common
 
@@ -141,6 +168,8 @@ def _fitted(frame: ViewFrame, values: np.ndarray, functions: np.ndarray) -> np.n
 
 def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     """The frame with the claimed correlation, where whitened targets have E[s z'] = -I, and spreads as they are."""
+    if are_many(frame.reference.shape[1]):
+        return _moved(frame, _whole(frame), without_factors(frame))
     z, s = (_kept(frame, to_numpy(part).astype(np.float64)) for part in frame.whitened)
     products = s[:, :, None] * z[:, None, :]
     second = -np.mean(products, axis=0)
@@ -149,8 +178,7 @@ def _uncorrelated(frame: ViewFrame) -> ViewFrame:
     root = (axes * np.maximum(size, _LEAST) ** (-0.5 * share)) @ axes.T
     turned = full_product(frame.whitened[0], like(root, frame.targets))
     whitening = frame.whitening
-    steps = full_product(times(whitening.root, turned), whitening.frame.root.mT)
-    other = to_numpy(steps / whitening.sd).astype(np.float64)
+    other = to_numpy(whitening.forward_step(turned) / whitening.sd).astype(np.float64)
     units = _whole(frame)
     before, after = (np.mean(_kept(frame, u) ** 2, axis=0) for u in (units.u, other))
     return _moved(frame, units, other * np.sqrt(before / np.maximum(after, np.finfo(float).tiny)))
@@ -189,10 +217,8 @@ def _moved(frame: ViewFrame, units: _Units, u: np.ndarray) -> ViewFrame:
 
     Models are asked once a round, for they may be slow, and where nothing moves any more their scores are their own.
     """
-    whitening = frame.whitening
     targets = units.location + units.sd * like(u, frame.targets)
-    step = array_namespace(targets).linalg.solve(whitening.covariance, (targets - frame.targets)[..., None])[..., 0]
-    return _at(frame, targets, frame.scores - step)
+    return _at(frame, targets, frame.scores - frame.whitening.score_step(targets - frame.targets))
 
 
 def _asked_anew(before: ViewFrame, frame: ViewFrame) -> ViewFrame:

@@ -62,6 +62,11 @@ class IntegerPredictions:
         """Means (n, dim) and covariances (n, dim, dim)."""
         return self.mean, self.variance[:, :, None] * np.eye(self.dim)
 
+    @property
+    def spread_of(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances (n, dim)."""
+        return self.mean, self.variance
+
 
 def from_scipy_discrete(distribution: Any, shape: tuple[int, ...]) -> IntegerPredictions:
     """Predictions from a frozen discrete distribution of scipy whose parameters broadcast to `shape`."""
