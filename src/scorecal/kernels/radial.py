@@ -66,7 +66,7 @@ class Gaussian:
         return 1.0
 
     def frequencies(self, dim: int, number: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w (dim, number) of waves whose mean is the kernel: f(|x|^2) = f(0) E cos(w.x)."""
+        """Draw frequencies w (dim, number) of waves whose mean is the kernel: f(x.x) = f(0) E cos(w.x)."""
         return rng.standard_normal((dim, number))
 
 
@@ -123,7 +123,7 @@ class IMQ:
         return float(self.c ** (2.0 * self.beta))
 
     def frequencies(self, dim: int, number: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w (dim, number) of waves whose mean is the kernel: f(|x|^2) = f(0) E cos(w.x).
+        """Draw frequencies w (dim, number) of waves whose mean is the kernel: f(x.x) = f(0) E cos(w.x).
 
         (c^2 + t)^beta is the integral of u^(-beta - 1) exp(-u (c^2 + t)) / Gamma(-beta) over u > 0, hence c^(2 beta)
         times the mean of the Gaussian kernels exp(-u t), whose frequencies have variance 2 u, over u from the Gamma
