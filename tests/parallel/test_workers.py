@@ -345,7 +345,7 @@ def children_of(pid):
 
 @on_linux
 @pytest.mark.parametrize(
-    ("n", "workers"), [(100_000, None), (20_000, 2), pytest.param(10**6, None, marks=pytest.mark.slow)]
+    ("n", "workers"), [(100_000, None), (40_000, 2), pytest.param(10**6, None, marks=pytest.mark.slow)]
 )
 def test_many_points_show_progress_do_not_grow_and_can_be_interrupted(tmp_path, n, workers):
     with script_at_a_terminal(tmp_path, n, workers) as (process, terminal):

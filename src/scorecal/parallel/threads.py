@@ -46,6 +46,9 @@ def in_threads(work: Callable[[Task], Result], tasks: Iterable[Task], n_threads:
     """
     caller = object()
     waiting = iter(tasks)
+    first = list(islice(waiting, 2))
+    n_threads = n_threads if len(first) > 1 else 1  # threads take longer to start than a small task
+    waiting = chain(first, waiting)
     try:
         for task in waiting:
             if n_threads > 1 and _turn.setdefault("caller", caller) is caller:
