@@ -67,7 +67,10 @@ def test_targets_are_those_of_gaussians(form):
             assert stats.spearmanr(trait, value).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("form", FORMS)
+_QUICK = ("counts", "quantiles", "members")
+
+
+@pytest.mark.parametrize("form", [f if f in _QUICK else pytest.param(f, marks=pytest.mark.slow) for f in FORMS])
 def test_level(form):
     """100 calibrated data sets of 60 rows: 13 or fewer of 5 % in 99.9 % of such studies."""
     rejected = 0

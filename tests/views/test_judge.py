@@ -63,7 +63,7 @@ def test_pvalues_of_calibrated_data_are_uniform(make, d, null):
         assert np.mean(np.array(each) <= 0.05) <= 0.11, name
 
 
-@pytest.mark.parametrize("n", [2, 5, 8])
+@pytest.mark.parametrize("n", [5, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 8))])
 def test_few_rows_are_judged_by_draws(n):
     """120 calibrated data sets: 14 or fewer rejections in 99.8 % of studies; a bias of 6 standard errors is seen."""
     pvalues, _ = pvalues_of_calibrated(gaussians, n, 1, 120, null="simulate", n_resamples=99)
