@@ -177,4 +177,4 @@ def _near(name: str, found: np.ndarray, wanted: np.ndarray, exactly: bool) -> No
     assert np.all(same), f"{name} is {found}, but was {wanted}"
 
 
-INVARIANCES = Campaign("invariances", cases(), check, quick=30)
+INVARIANCES = Campaign("invariances", cases(), check, quick=60)

@@ -103,7 +103,7 @@ def test_many_data_sets_are_judged_as_one(make):
         assert single[2] == pytest.approx(exact_evidence(np.max(np.sum(z**2, axis=1)), 25, 2), abs=1e-6)
 
 
-@pytest.mark.parametrize("null", ["signs", "auto"])
+@pytest.mark.parametrize("null", ["signs", pytest.param("auto", marks=pytest.mark.slow)])
 def test_the_view_alone_holds_its_level_in_both_tails(null):
     """300 data sets of 20; the p-value of the result is that of the formula, but for counting among 999 draws."""
     pvalues = []
