@@ -27,7 +27,7 @@ _ROWS_AT_ONCE = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What was read, and what was found in it."""
+    """The input and the outcome of the test, diagnosis and coverage."""
 
     given: Input
     result: CombinedResult

@@ -1,4 +1,4 @@
-"""What is told of many dimensions: regions by what all have in common, and sentences on several dimensions at once."""
+"""Regions of many dimensions, by what all have in common, and sentences on several dimensions at once."""
 
 from __future__ import annotations
 

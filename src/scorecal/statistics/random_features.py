@@ -50,7 +50,7 @@ class _Points(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SteinRows:
-    """What H of Gaussian kernels is made of, for blocks of rows: in low rank no block needs any other.
+    """Points and scores that make H of Gaussian kernels, for blocks of rows: in low rank no block needs any other.
 
     `of_rows` gives the points between which the Gaussian kernel is evaluated, in units of its bandwidths, (rows, p),
     with the targets in the last columns, and the scores (rows, d). `bandwidth` is that of the targets.

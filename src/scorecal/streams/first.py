@@ -46,7 +46,7 @@ class FirstSums:
 
 @dataclass(frozen=True, eq=False)
 class FirstPass:
-    """What a worker needs: the batches, where each part starts, and the random numbers of normal scores."""
+    """The task of the first pass: batches, the start of each part, and the random numbers of normal scores."""
 
     batches: Batches
     starts: np.ndarray  # (parts + 1,)

@@ -18,7 +18,7 @@ _APART = 2**20  # random numbers for each row, where it is not one for each of i
 
 @dataclass(frozen=True, eq=False)
 class FormNotes:
-    """What is to be said of predictions that are judged by their normal scores."""
+    """Cautions and blind spots of predictions that are judged by their normal scores."""
 
     coarse: bool
     cannot_see: Sequence[str]

@@ -78,7 +78,7 @@ class SecondSums:
 
 @dataclass(frozen=True, eq=False)
 class SecondPass:
-    """What a worker needs to judge rows: all that views know of the others, and the signs of every row."""
+    """The task of the second pass: all that views know of the other rows, and the signs of every row."""
 
     rows: FirstPass
     contexts: dict[float, FrameContext]  # by noise

@@ -40,7 +40,7 @@ _PRECISION = float(np.finfo(np.float32).eps)  # of signs, whatever the dtype of 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What `streams.judge` finds.
+    """Result of `streams.judge`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What views know of all predictions together: sums over rows that can be added up over batches, and what follows.
+"""The context of the views: sums over all predictions that add up over batches, and what follows from them.
 
 Given this, all that views of rows in no order need of a row follows from that row alone.
 """
